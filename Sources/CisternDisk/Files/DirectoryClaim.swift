@@ -63,7 +63,8 @@ final class DirectoryClaim: Sendable {
       && (mark < 0 || DirectoryClaim.isOpen(mark, at: "\(directory)/\(DiskDirectory.mark)"))
   }
 
-  private static func isOpen(_ descriptor: Int32, at path: String) -> Bool {
+  /// Returns whether the descriptor is the directory or file at the path.
+  static func isOpen(_ descriptor: Int32, at path: String) -> Bool {
     var own = stat()
     var current = stat()
     guard unsafe fstat(descriptor, &own) == 0, unsafe stat(path, &current) == 0 else { return false }

@@ -85,7 +85,8 @@ struct BackupPlace: Sendable {
     guard lock >= 0 else { throw unusable(SystemError(status: errno, operation: "open \(work)")) }
     defer { close(lock) }
     // The system releases the lock when the process ends.
-    guard flock(lock, LOCK_EX | LOCK_NB) == 0, isOpen(lock) else {
+    // A backup that has ended since has renamed the directory.
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0, DirectoryClaim.isOpen(lock, at: work) else {
       throw CisternError(.storeInUse, "another backup writes to this place; try again later", location: path)
     }
     removeFiles()
@@ -104,14 +105,6 @@ struct BackupPlace: Sendable {
       throw error
     }
     try DiskDirectory.synchronize(parent)
-  }
-
-  /// Returns whether the descriptor is the directory at the path. A backup that has ended since has renamed it.
-  private func isOpen(_ descriptor: Int32) -> Bool {
-    var own = stat()
-    var current = stat()
-    guard unsafe fstat(descriptor, &own) == 0, unsafe stat(work, &current) == 0 else { return false }
-    return own.st_dev == current.st_dev && own.st_ino == current.st_ino
   }
 
   private func removeFiles() {

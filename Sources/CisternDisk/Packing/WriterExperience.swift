@@ -30,12 +30,19 @@ struct WriterExperience: Sendable {
 
 /// The number of extents above which the file does not grow, because the map or the device was full.
 struct GrowthCeiling: Sendable {
-  /// The number of extents. The greatest number if there is no ceiling.
-  private(set) var extents = Int.max
-  /// The number of extents at which the ceiling ends: twice the number when the map was full.
-  private var end = Int.max
-  /// The number of commit groups since the ceiling has changed.
-  private var groups = 0
+  /// A ceiling, from the full map on.
+  private struct Lowered {
+    var extents: Int
+    /// The number of extents at which the ceiling ends: twice the number when the map was full.
+    let end: Int
+    /// The number of commit groups since the ceiling has changed.
+    var groups = 0
+  }
+
+  private var lowered: Lowered?
+
+  /// The number of extents; `Int.max` without a ceiling.
+  var extents: Int { lowered?.extents ?? .max }
 
   /// The number of commit groups after which the ceiling rises by an eighth.
   ///
@@ -43,23 +50,20 @@ struct GrowthCeiling: Sendable {
   static let groupsBeforeRise = 16
 
   /// Sets the ceiling after the map was full.
-  mutating func lower(to extents: Int) {
-    self.extents = extents
-    end = 2 * extents
-    groups = 0
-  }
+  mutating func lower(to extents: Int) { lowered = Lowered(extents: extents, end: 2 * extents) }
 
   /// Removes the ceiling.
-  mutating func remove() { extents = .max }
+  mutating func remove() { lowered = nil }
 
   /// Notes the beginning of a commit group.
   mutating func noteGroup() {
-    guard extents < .max else { return }
-    groups += 1
-    guard groups >= Self.groupsBeforeRise else { return }
-    groups = 0
-    extents += max(extents / 8, 1)
-    if extents >= end { remove() }
+    guard var ceiling = lowered else { return }
+    ceiling.groups += 1
+    if ceiling.groups >= Self.groupsBeforeRise {
+      ceiling.groups = 0
+      ceiling.extents += max(ceiling.extents / 8, 1)
+    }
+    lowered = ceiling.extents < ceiling.end ? ceiling : nil
   }
 }
 

@@ -47,7 +47,7 @@ import Testing
     #expect(told.reportCodes == [.degraded])
 
     failing.set(nil)
-    // The disk works again, and what was refused meanwhile is not on it: that is told once.
+    // The disk works again. The writes that were refused during the outage are not on it, and a flush says so once.
     let loss = await #expect(throws: CisternError.self) { try await tier.flush() }
     #expect(loss?.code == .diskFailed)
     try await tier.flush()

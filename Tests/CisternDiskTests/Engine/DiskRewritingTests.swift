@@ -26,7 +26,7 @@ import Testing
     return (tier, cache)
   }
 
-  /// What another process does with the record, and what the key has then.
+  /// The operations of another process on the record, and the value of the key after each.
   static let interferences: [(arguments: [String], left: [UInt8]?)] = [
     (["replace"], [7]), (["purge", "key-"], nil), (["clear"], nil),
   ]

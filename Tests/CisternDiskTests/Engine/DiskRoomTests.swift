@@ -5,7 +5,7 @@ import Testing
 @testable import CisternCore
 @testable import CisternDisk
 
-/// A device, or a file, without room for what is to be written.
+/// Writes for which the device or the file has no room.
 @Suite struct DiskRoomTests {
   @Test func `A full device is met by evicting, where that is enough`() async throws {
     let scratch = TemporaryDirectory()

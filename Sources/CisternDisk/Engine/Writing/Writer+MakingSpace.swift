@@ -84,7 +84,7 @@ extension Writer {
   /// Evicts about this many bytes, in at least three transactions, because LMDB reuses a page two commits after it
   /// was freed.
   ///
-  /// Returns false if there was no record to evict.
+  /// Returns false if the file had no record before.
   private func evict(
     bytes: Int, keeping: Bool, in file: DiskFile, during commit: inout CommitState
   ) throws(LMDBError) -> Bool {
@@ -102,14 +102,10 @@ extension Writer {
         hasRecords = !isEmpty
       } catch {
         guard isAboutRoom(error) else { throw error }
-        // Even one eviction copies some pages. Commits that copy fewer pages make freed pages reusable.
-        // A reader that began a moment ago can keep the pages that the last commits freed, and it ends soon.
-        if atOnce == 1, try !waitForReaders(of: file, laggingMoreThan: 0) {
-          guard passes < 16, try commitTwice(in: file) else { throw error }
-          passes += 1
-          // A second chance copies more pages than an eviction does. A reader is no reason to end them.
-          if passes > 1 { keeping = false }
-        }
+        // Even one eviction copies some pages.
+        if atOnce == 1 { try freeForReuse(in: file, passes: &passes, after: error) }
+        // A second chance copies more pages than an eviction does. A reader is no reason to end them.
+        if passes > 1 { keeping = false }
         atOnce = 1
       }
       // If all records are marked as read, the first pass clears the marks, and the second pass evicts.
@@ -162,6 +158,25 @@ extension Writer {
       for key in leaving { key.withdraw() }
       throw error
     }
+  }
+
+  /// The number of times that an attempt to make room lets commits pass.
+  private static let mostPasses = 16
+
+  /// Lets LMDB reuse pages, after even the smallest transaction that makes room found none.
+  ///
+  /// Waits for a reader that began a moment ago, because it can keep the pages that the last commits freed, and ends
+  /// soon. Without such a reader, commits that copy fewer pages make freed pages reusable.
+  ///
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - passes: The number of times that commits have passed for this attempt.
+  ///   - error: The error of the transaction.
+  /// - Throws: `error` if the file has no room for such commits, or if they have passed often enough.
+  func freeForReuse(in file: DiskFile, passes: inout Int, after error: LMDBError) throws(LMDBError) {
+    if try waitForReaders(of: file, laggingMoreThan: 0) { return }
+    guard passes < Writer.mostPasses, try commitTwice(in: file) else { throw error }
+    passes += 1
   }
 
   /// Commits two empty changes. Returns false if the file has no room even for the first.

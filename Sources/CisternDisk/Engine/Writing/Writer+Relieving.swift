@@ -53,11 +53,8 @@ extension Writer {
           copiesLittle = true
           continue
         }
-        // Even this copies some pages. A reader that began a moment ago can keep them, and it ends soon.
-        if try !waitForReaders(of: file, laggingMoreThan: 0) {
-          guard passes < 16, try commitTwice(in: file) else { throw error }
-          passes += 1
-        }
+        // Even this copies some pages.
+        try freeForReuse(in: file, passes: &passes, after: error)
       }
     }
     _ = try commitTwice(in: file)
