@@ -27,6 +27,14 @@ extension ExtentLog {
     }
   }
 
+  /// Returns whether a free extent waits for commits or for a reader.
+  func hasWaiting(during horizon: TransactionHorizon) -> Bool {
+    all.contains { number, extent in
+      guard case .free(let emptiedBy) = extent.state else { return false }
+      return !isReusable(number, emptiedBy, during: horizon)
+    }
+  }
+
   private func isReusable(
     _ number: ExtentNumber, _ emptiedBy: TransactionNumber, during horizon: TransactionHorizon
   ) -> Bool {

@@ -99,7 +99,7 @@ extension ExtentStep {
     LMDBError(.corrupted, operation: "reclaim an extent", message: "the file does not have extent \(number.number)")
   }
 
-  /// Examines a record. Returns false if its copy must wait for a commit.
+  /// Examines a record. Returns false if its copy must wait for a commit or for a reader.
   private mutating func examine(
     _ entry: VictimList.Entry, of number: ExtentNumber, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
@@ -119,8 +119,13 @@ extension ExtentStep {
       return true
     }
     let canCopy = state.log.hasRoom(for: record.size, in: .copies, during: horizon)
-    if !canCopy, state.log.hasPending(during: horizon) { return false }
-    let finding = Reclaim.Finding.live(size: record.size, isUsed: context.recency.isMarked(address.mark))
+    let isUsed = context.recency.isMarked(address.mark)
+    if !canCopy {
+      if state.log.hasPending(during: horizon) { return false }
+      // While a reader keeps the free extents, an eviction makes no room either. The writer waits for the reader.
+      if isUsed || state.reclaim?.method == .clean, state.log.hasWaiting(during: horizon) { return false }
+    }
+    let finding = Reclaim.Finding.live(size: record.size, isUsed: isUsed)
     switch state.reclaim?.examine(finding, in: layout, canCopy: canCopy, saved: state.experience.savedBytes) {
     case .copy?: try copy(record, in: &target)
     case .evict?:
