@@ -4,6 +4,7 @@
 struct RecordAddress: Sendable, Hashable, Comparable {
   /// The alignment of records in an extent, in bytes.
   static let unit = 4
+  private static let unitsPerMark = UInt64(RecencyBitmap.bytesPerMark / unit)
   /// The number of bits of an address.
   static let bitCount = 48
   /// The bit that distinguishes a record that is a separate value from a record in an extent.
@@ -58,11 +59,14 @@ struct RecordAddress: Sendable, Hashable, Comparable {
       offset: Int(truncatingIfNeeded: position & UInt64(truncatingIfNeeded: layout.size &- 1)))
   }
 
-  /// The place of the record's recency mark. Each record of 16 bytes or more has its own, as far as the marks suffice.
+  /// The place of the record's recency mark.
+  ///
+  /// Each record of ``RecencyBitmap/bytesPerMark`` or more has its own mark, if the bitmap covers all extents. With a shared
+  /// mark, a new record would clear the mark of another one.
   @inline(__always)
   var mark: SequenceNumber {
     // Low numbers would share the marks of the first extents.
-    SequenceNumber(number: isSeparate ? bits &* 0x9fb2_1c65_1e98_df25 >> 16 : bits / 4)
+    SequenceNumber(number: isSeparate ? bits &* 0x9fb2_1c65_1e98_df25 >> 16 : bits / Self.unitsPerMark)
   }
 
   static func < (left: RecordAddress, right: RecordAddress) -> Bool { left.bits < right.bits }

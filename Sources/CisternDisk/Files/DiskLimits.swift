@@ -118,7 +118,7 @@ struct DiskLimits: Sendable, Equatable {
   /// The number of staged writes above which writers wait.
   static let stagedCount = 65_536
   /// The number of bits for recency marks: one for each small record that fits into the map.
-  var recencyCapacity: Int { mapSize / 64 }
+  var recencyCapacity: Int { mapSize / RecencyBitmap.bytesPerMark }
 }
 
 extension DiskLimits {

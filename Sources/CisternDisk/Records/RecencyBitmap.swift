@@ -24,6 +24,9 @@ final class RecencyBitmap: Sendable {
   private nonisolated(unsafe) let words: UnsafeMutablePointer<Word>?
   private let mask: UInt64
 
+  /// The number of bytes of the data file for each bit. Nearly all records are larger.
+  static let bytesPerMark = 64
+
   /// Creates a ring of at least `capacity` bits, rounded up to a power of two, and at most 2²⁸ bits.
   ///
   /// The largest ring has 32 MiB, of which the system backs only the pages in use. A test passes false for

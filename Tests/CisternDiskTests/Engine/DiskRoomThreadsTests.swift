@@ -7,9 +7,11 @@ import Testing
 
 /// A small file whose pages are held by readers that end.
 @Suite struct DiskRoomThreadsTests {
-  private static func open(_ scratch: TemporaryDirectory, told: Told) throws -> DiskTier {
+  private static func open(
+    _ scratch: TemporaryDirectory, limit: ByteCount = .kibibytes(256), told: Told
+  ) throws -> DiskTier {
     var options = DiskOptions(
-      limit: .kibibytes(256), layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1))
+      limit: limit, layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1))
     // The readers of these tests end after a bounded number of commits, regardless of the speed of the machine.
     options.readerPatience = .seconds(3600)
     options.retryInterval = .seconds(3600)
@@ -30,18 +32,7 @@ import Testing
     await withTaskGroup(of: Void.self) { group in
       for reader in 0..<readerCount {
         group.addTask {
-          var generator = SeededGenerator(seed: UInt64(reader))
-          while isDone.peek() == nil {
-            let key = Array("k\(Int.random(in: 0..<20, using: &generator))".utf8)
-            let length = Int.random(in: 0..<4, using: &generator)
-            cache.withRecord(forKey: key.rawSpan) { _, _ in
-              // The snapshot lasts until some more commits have ended, or the writer thread waits.
-              let target = tier.statistics.commits + length
-              var turns = 0
-              while tier.statistics.commits < target, turns < 2_000, isDone.peek() == nil { turns += 1 }
-            }
-            await Task.yield()
-          }
+          await Self.read("k", of: 20, in: cache, of: tier, seed: reader, until: isDone)
         }
       }
       group.addTask {
@@ -57,5 +48,52 @@ import Testing
     #expect(told.lost(.notWritten) == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
+  }
+  /// Readers of the last snapshots can keep all free extents from the copies of records that are read.
+  @Test func `Frequently read keys survive a scan beside readers that end`() async throws {
+    let scratch = TemporaryDirectory()
+    let told = Told()
+    let tier = try Self.open(scratch, limit: .mebibytes(1), told: told)
+    let cache = try tier.cache(told: told)
+    for number in 0..<30 { cache.put("hot-\(number)", value(number, size: 1000)) }
+    try await tier.flush()
+    let isDone = Switch<Bool>()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for reader in 0..<2 {
+        group.addTask { await Self.read("hot-", of: 30, in: cache, of: tier, seed: reader, patience: 20_000, until: isDone) }
+      }
+      group.addTask {
+        defer { isDone.set(true) }
+        for number in 0..<2000 {
+          cache.put("cold-\(number)", value(number, size: 1000))
+          guard number % 20 == 0 else { continue }
+          try #require((0..<30).allSatisfy { cache.get("hot-\($0)") != nil }, "after \(number)")
+          try await tier.flush()
+        }
+      }
+      try await group.waitForAll()
+    }
+    try await tier.flush()
+    #expect(cache.statistics.evictions > 1000)
+    #expect(told.reportCodes == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  /// Reads keys, each in a snapshot that lasts until some more commits have ended, or the writer thread waits.
+  private static func read(
+    _ prefix: String, of count: Int, in cache: any TransactionalPartition, of tier: DiskTier, seed: Int, patience: Int = 2_000, until isDone: Switch<Bool>
+  ) async {
+    var generator = SeededGenerator(seed: UInt64(seed))
+    while isDone.peek() == nil {
+      let key = Array("\(prefix)\(Int.random(in: 0..<count, using: &generator))".utf8)
+      let length = Int.random(in: 0..<4, using: &generator)
+      cache.withRecord(forKey: key.rawSpan) { _, _ in
+        let target = tier.statistics.commits + length
+        var turns = 0
+        while tier.statistics.commits < target, turns < patience, isDone.peek() == nil { turns += 1 }
+      }
+      await Task.yield()
+    }
   }
 }

@@ -48,6 +48,32 @@ struct ExtentRoomTests: PackingFixture {
     try model.check()
   }
 
+  /// Each commit empties an extent and fills another, so readers of the last snapshots can keep all free extents.
+  @Test(arguments: 1...8, [10, 20, 40])
+  func `readers of the last snapshots cost no record that is read between all transactions`(
+    lag: Int, count: Int
+  ) throws {
+    var model = try model()
+    let keys = (0..<30).map { key($0) }
+    for (number, key) in keys.enumerated() { try put(key, newValue(number, size: 1000), in: &model) }
+    var number = 1000
+    var emptySteps = 0
+    while number < 4000 {
+      for key in keys { model.recency.mark(try address(of: key, in: model).mark) }
+      model.beginReading()
+      if model.readers.count > lag { model.readers.removeFirst() }
+      // The writer waits for the readers after some transactions without progress.
+      if emptySteps == 4 { model.readers = [] }
+      let former = number
+      try putSome(count, from: &number, size: 1000, in: &model)
+      emptySteps = number == former ? emptySteps + 1 : 0
+      try #require(keys.allSatisfy { model.contents[$0] != nil }, "after \(number)")
+      try #require(emptySteps < 10)
+    }
+    #expect(model.evictions > 1000)
+    try model.check()
+  }
+
   @Test func `a transaction does not evict its own records`() throws {
     var model = try model()
     model.states[0]?.experience.ceiling.lower(to: 3)

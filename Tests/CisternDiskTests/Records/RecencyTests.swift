@@ -99,6 +99,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [1 << 20, 6 << 20])
+  func `Records in the extents of a full file share no recency marks`(mapSize: Int) throws {
+    let limits = try DiskLimits(.bytes(mapSize), location: "")
+    let recency = RecencyBitmap(capacity: limits.recencyCapacity)
+    let layout = ExtentLayout(mapSize: mapSize)
+    for number in 0..<UInt32(mapSize / layout.size) {
+      for offset in stride(from: 0, to: layout.size, by: RecencyBitmap.bytesPerMark) {
+        let mark = RecordAddress(ExtentNumber(number: number), offset: offset, in: layout).mark
+        guard !recency.isMarked(mark) else {
+          Issue.record("extent \(number), offset \(offset)")
+          return
+        }
+        recency.mark(mark)
+      }
+    }
+  }
+
   @Test func `Without memory for the bitmap, no record is ever marked`() {
     let recency = RecencyBitmap(capacity: 5000, hasMemory: false)
     recency.mark(7)
