@@ -60,7 +60,9 @@ import Testing
     let isDone = Switch<Bool>()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for reader in 0..<2 {
-        group.addTask { await Self.read("hot-", of: 30, in: cache, of: tier, seed: reader, patience: 20_000, until: isDone) }
+        group.addTask {
+          await Self.read("hot-", of: 30, in: cache, of: tier, seed: reader, patience: 20_000, until: isDone)
+        }
       }
       group.addTask {
         defer { isDone.set(true) }
@@ -82,7 +84,8 @@ import Testing
 
   /// Reads keys, each in a snapshot that lasts until some more commits have ended, or the writer thread waits.
   private static func read(
-    _ prefix: String, of count: Int, in cache: any TransactionalPartition, of tier: DiskTier, seed: Int, patience: Int = 2_000, until isDone: Switch<Bool>
+    _ prefix: String, of count: Int, in cache: any TransactionalPartition, of tier: DiskTier, seed: Int,
+    patience: Int = 2_000, until isDone: Switch<Bool>
   ) async {
     var generator = SeededGenerator(seed: UInt64(seed))
     while isDone.peek() == nil {
