@@ -60,16 +60,18 @@ extension Loader {
     var led: [BulkFlight<Key, Value>] = []
     for plainKey in keys {
       let key = table.hashed(plainKey)
-      switch begin(key, for: request, priority: priority, work: work) {
-      case .loaded(let loaded):
+      switch decide(key, for: request, priority: priority, work: work) {
+      case .use(let loaded):
         result.add(loaded, for: key.key, describing: request.options.describes)
-      case .refreshing(let loaded, let flight):
+      case .useAndRefresh(let loaded, let flight):
         result.add(loaded, for: key.key, describing: request.options.describes)
         led.append(BulkFlight(key: key, flight: flight))
-      case .waiting(let waiter):
-        awaited.append(waiter)
-        if waiter.leads { led.append(BulkFlight(key: key, flight: waiter.flight)) }
-      case .missing:
+      case .join(let flight, let waiter, let waitLimits):
+        awaited.append(BulkWaiter(key: key, flight: flight, waiter: waiter, leads: false, waitLimits: waitLimits))
+      case .lead(let flight, let waiter, let waitLimits):
+        awaited.append(BulkWaiter(key: key, flight: flight, waiter: waiter, leads: true, waitLimits: waitLimits))
+        led.append(BulkFlight(key: key, flight: flight))
+      case .fail:
         result.withoutValue.insert(key.key)
       }
     }
@@ -142,79 +144,16 @@ extension Loader {
     return try use(result, of: waiter.key, for: request.options)
   }
 
-  /// The first half of a load of one key.
-  @usableFromInline
-  enum BulkLoadStart {
-    case loaded(Loaded<Value>)
-    case refreshing(Loaded<Value>, Flight<Value>)
-    case waiting(BulkWaiter)
-    /// Neither tier has a value that the policy accepts, and it says not to fetch one.
-    case missing
-  }
-
-  /// Hits, joins, or leads a flight of `work`, for one of the keys.
+  /// Decides about one of the keys. A new flight has this work.
   @inlinable
-  func begin(
+  func decide(
     _ key: HashedKey<Key>, for request: BulkRequest<Key, Value>, priority: TaskPriority, work: FlightWork
-  ) -> BulkLoadStart {
+  ) -> LoadDecision {
     let options = request.options
     if !options.describes, let value = usableValue(of: key, accepting: request.policy.demand) {
-      return .loaded(Loaded(value: value, source: .memory))
+      return .use(Loaded(value: value, source: .memory))
     }
-    var demand = request.policy.demand
-    var secondTierFallback: Fallback<Value>?
-    while true {
-      let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
-      let decision = table.load(key, at: lifetimes.now(), accepting: demand, priority: priority) {
-        table.makeFlight(for: key, work: work, priority: priority, flightOptions: flightOptions)
-      }
-      switch decision {
-      case .hit(let held, let isStale):
-        records.noteUse(of: key)
-        return .loaded(loaded(held, isStale: isStale, for: options))
-      case .refresh(let held, let flight, let isStale):
-        records.noteUse(of: key)
-        return .refreshing(loaded(held, isStale: isStale, for: options), flight)
-      case .expired:
-        records.endExpired(key)
-      case .lookInSecondTier(let flight):
-        switch records.lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand) {
-        case .loaded(let loaded): return .loaded(loaded)
-        case .nothing(let fallback): secondTierFallback = fallback
-        }
-        demand.hasLookedInSecondTier = true
-      case .notCached:
-        if let loaded = records.find(key, accepting: demand) { return .loaded(loaded) }
-        table.countMiss()
-        return .missing
-      case .join(let flight, let waiter, _, let fallback):
-        let waitLimits = waitLimits(
-          options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback,
-          lendsPermit: false)
-        return .waiting(BulkWaiter(key: key, flight: flight, waiter: waiter, leads: false, waitLimits: waitLimits))
-      case .lead(let flight, let waiter, let fallback, let looksInSecondTier):
-        if looksInSecondTier {
-          switch records.lookUp(for: flight, of: key, accepting: demand) {
-          case .completed(let loaded):
-            // It needs no fetch, so it must not keep the fetch for the others alive.
-            work.leaveOne()
-            return .loaded(loaded)
-          case .refreshing(let loaded):
-            return .refreshing(loaded, flight)
-          case .lookAgain:
-            work.leaveOne()
-            continue
-          case .nothing(let fallback):
-            secondTierFallback = fallback
-          }
-        }
-        table.countMiss()
-        let waitLimits = waitLimits(
-          options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback,
-          lendsPermit: false)
-        return .waiting(BulkWaiter(key: key, flight: flight, waiter: waiter, leads: true, waitLimits: waitLimits))
-      }
-    }
+    return decide(key, options, priority: priority, work: work, lendsPermit: false)
   }
 
   /// Returns a value of memory that starts no flight.

@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// 1. ``load(_:)`` begins, waits if it must, and returns the result (`FlightResult.swift`; with timeouts or a fallback,
 ///    `Loader+Waiting.swift`).
-/// 2. ``begin(_:)`` asks the entry table, in one critical section: a hit, a flight to join, or a new flight to lead. A
-///    leader looks in the second tier (`RecordPromoter+Loads.swift`).
+/// 2. ``begin(_:_:owner:_:)`` asks the entry table, in one critical section: a hit, a flight to join, or a new flight to lead.
+///    A leader looks in the second tier (`RecordPromoter+Loads.swift`). Loads of several keys share ``decide(_:_:priority:work:lendsPermit:)``.
 /// 3. ``start(_:for:priority:)`` starts the flight's task, and ``run(_:for:)`` fetches in it.
 /// 4. ``publish(_:since:)`` stores the value, if the entry is still the flight's (`WritePipeline+Applying.swift`).
 /// 5. The flight completes, and its waiters resume. ``fail(_:of:_:)`` ends a flight without a value
@@ -100,23 +100,11 @@ extension Loader {
     }
   }
 
-  /// The first half of a load.
-  @usableFromInline
-  enum LoadStart {
-    /// The value is there.
-    case loaded(Loaded<Value>)
-    /// The load waits for a flight, as the waiter with this number.
-    case waiting(Flight<Value>, waiter: Int, Loaded<Value>.Source)
-    /// The load does not wait without end, or may return an older value.
-    case waitingWithLimits(LimitedLoad<Key, Value>)
-  }
-
   // MARK: 2. Begin
 
   /// Hits, joins or leads, up to the point where the load must wait.
   ///
-  /// Not inlined, so that the frames of waiting tasks are small. The request is made only if the load leads or has limits:
-  /// a join copies no reference of it.
+  /// Not inlined, so that the frames of waiting tasks are small. A join makes no request, so it copies no reference of one.
   ///
   /// - Returns: The value, or the wait for a flight.
   /// - Throws: `CisternError` if the policy does not fetch and neither tier has a value.
@@ -126,54 +114,90 @@ extension Loader {
     _ key: HashedKey<Key>, _ options: LoadOptions?, owner: any AnyObject & Sendable, _ fetch: Request.Fetch
   ) throws -> LoadStart {
     func request() -> Request { Request(key, options: options, owner: owner, fetch: fetch) }
-    let policy = options?.policy ?? settings.policy
     let priority = Task.currentPriority
+    switch decide(key, options, priority: priority) {
+    case .use(let loaded):
+      return .loaded(loaded)
+    case .useAndRefresh(let loaded, let flight):
+      start(flight, for: request(), priority: priority)
+      return .loaded(loaded)
+    case .join(let flight, let waiter, let waitLimits):
+      return wait(for: flight, as: waiter, .joined, waitLimits, request())
+    case .lead(let flight, let waiter, let waitLimits):
+      start(flight, for: request(), priority: priority)
+      return wait(for: flight, as: waiter, .fetched, waitLimits, request())
+    case .fail:
+      throw records.notCached(key)
+    }
+  }
+
+  /// Decides about a load of one key, in one critical section, and looks in the second tier if it must.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - options: The options of the load; nil for those of the cache.
+  ///   - priority: The priority of the caller.
+  ///   - work: The work of a new flight, if it fetches for other keys, too. It loses a fetch if the second tier has the value.
+  ///   - lendsPermit: Whether the wait must lend the permit of a fetch that encloses it.
+  /// - Returns: The decision.
+  @inlinable
+  @inline(__always)
+  func decide(
+    _ key: HashedKey<Key>, _ options: LoadOptions?, priority: TaskPriority, work: FlightWork? = nil,
+    lendsPermit: @autoclosure () -> Bool = WorkIdentity.enclosing != nil
+  ) -> LoadDecision {
+    let policy = options?.policy ?? settings.policy
     var demand = policy.demand
     /// The older value, if the second tier alone has it.
     var secondTierFallback: Fallback<Value>?
     while true {
       let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
       let decision = table.load(key, at: lifetimes.now(), accepting: demand, priority: priority) {
-        table.makeFlight(for: key, priority: priority, flightOptions: flightOptions)
+        table.makeFlight(for: key, work: work, priority: priority, flightOptions: flightOptions)
       }
       switch decision {
       case .hit(let held, let isStale):
         records.noteUse(of: key)
-        return .loaded(loaded(held, isStale: isStale, for: options))
+        return .use(loaded(held, isStale: isStale, for: options))
       case .refresh(let held, let flight, let isStale):
-        start(flight, for: request(), priority: priority)
         records.noteUse(of: key)
-        return .loaded(loaded(held, isStale: isStale, for: options))
+        return .useAndRefresh(loaded(held, isStale: isStale, for: options), flight)
       case .notCached:
-        return .loaded(try records.cachedValue(of: key, accepting: policy.demand))
+        if let loaded = records.find(key, accepting: policy.demand) { return .use(loaded) }
+        table.countMiss()
+        return .fail
       case .expired:
         records.endExpired(key)
       case .lookInSecondTier(let flight):
         switch records.lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand) {
-        case .loaded(let loaded): return .loaded(loaded)
+        case .loaded(let loaded): return .use(loaded)
         case .nothing(let fallback): secondTierFallback = fallback
         }
         demand.hasLookedInSecondTier = true
       case .join(let flight, let waiter, _, let fallback):
         let waitLimits = waitLimits(
-          options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback)
-        return wait(for: flight, as: waiter, .joined, waitLimits, request())
+          options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback,
+          lendsPermit: lendsPermit())
+        return .join(flight, waiter: waiter, waitLimits)
       case .lead(let flight, let waiter, let fallback, let looksInSecondTier):
         if looksInSecondTier {
           switch records.lookUp(for: flight, of: key, accepting: demand) {
-          case .completed(let loaded): return .loaded(loaded)
-          case .lookAgain: continue
-          case .refreshing(let loaded):
-            start(flight, for: request(), priority: priority)
-            return .loaded(loaded)
+          case .completed(let loaded):
+            // The key needs no fetch, so it must not keep the fetch for the others alive.
+            work?.leaveOne()
+            return .use(loaded)
+          case .lookAgain:
+            work?.leaveOne()
+            continue
+          case .refreshing(let loaded): return .useAndRefresh(loaded, flight)
           case .nothing(let fallback): secondTierFallback = fallback
           }
         }
         table.countMiss()
-        start(flight, for: request(), priority: priority)
         let waitLimits = waitLimits(
-          options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback)
-        return wait(for: flight, as: waiter, .fetched, waitLimits, request())
+          options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback,
+          lendsPermit: lendsPermit())
+        return .lead(flight, waiter: waiter, waitLimits)
       }
     }
   }
@@ -201,22 +225,6 @@ extension Loader {
     // closure that is passed on needs another closure and an asynchronous frame.
     if flightOptions.hasTaskExecutor { return startOnExecutor(flight, for: request, priority: priority) }
     flight.work.run(Task(priority: priority) { [self] in await run(flight, for: request) })
-  }
-
-  /// The same on the executor of the store.
-  @inlinable
-  @inline(never)
-  func startOnExecutor(_ flight: Flight<Value>, for request: Request, priority: TaskPriority) {
-    flight.work.run(
-      Task(executorPreference: flightOptions.taskExecutor, priority: priority) { [self] in
-        await run(flight, for: request)
-      })
-  }
-
-  /// Notes that the fetch of a flight begins, after the look-up in the second tier.
-  @inlinable
-  func noteFetch(by flight: Flight<Value>) {
-    if let partition = secondTier?.partition { flight.noteFetch(tierVersion: partition.invalidationVersion) }
   }
 
   /// Runs the second half of a flight: fetches, publishes, and completes. Does nothing if all waiters left before it

@@ -68,7 +68,13 @@ extension RecordPromoter {
   func cachedValue(of key: HashedKey<Key>, accepting demand: Demand) throws(CisternError) -> Loaded<Value> {
     if let loaded = find(key, accepting: demand) { return loaded }
     table.countMiss()
-    throw CisternError(
+    throw notCached(key)
+  }
+
+  /// The error of a load that does not fetch.
+  @usableFromInline
+  func notCached(_ key: HashedKey<Key>) -> CisternError {
+    CisternError(
       .notCached, "neither tier has a value that the policy accepts, and it says not to fetch one",
       location: reports.location(of: key.key))
   }

@@ -119,10 +119,10 @@ struct ExtentStep: ~Copyable {
       }
       address = place
     }
-    context.recency.clear(address.mark)
+    // A value that was read keeps its mark when it is replaced. Small records can share a mark, so it is read first.
+    let isUsed = old.map { context.recency.isMarked($0.address.mark) } ?? false
+    if isUsed { context.recency.mark(address.mark) } else { context.recency.clear(address.mark) }
     if let old {
-      // A value that was read keeps its mark when it is replaced.
-      if context.recency.isMarked(old.address.mark) { context.recency.mark(address.mark) }
       try target.replaceCurrent(with: address)
       try discard(old, in: &target)
     } else {
