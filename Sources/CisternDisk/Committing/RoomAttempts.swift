@@ -2,6 +2,8 @@
 struct RoomAttempts {
   /// The number of times that the map or the device was full since the last committed step.
   private(set) var fullMaps = 0
+  /// The number of these times at which the file had no other record.
+  private var emptyFiles = 0
   /// The number of transactions since the last committed item, in a file of extents.
   private(set) var emptySteps = 0
   /// The number of the last transactions that have neither put an item nor made room.
@@ -12,8 +14,17 @@ struct RoomAttempts {
   /// Notes that the map or the device was full.
   mutating func noteFullMap() { fullMaps += 1 }
 
+  /// Notes that the file had no other record when it was full. Returns how often that was so for the next item or batch.
+  mutating func noteEmptyFile() -> Int {
+    emptyFiles += 1
+    return emptyFiles
+  }
+
   /// Notes that all other records are evicted, so that the next item has an empty file.
-  mutating func forgetFullMaps() { fullMaps = 0 }
+  mutating func forgetFullMaps() {
+    fullMaps = 0
+    emptyFiles = 0
+  }
 
   /// Notes a transaction on extents that has put no item.
   ///

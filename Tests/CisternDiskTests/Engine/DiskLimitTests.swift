@@ -1,4 +1,5 @@
 import CisternTestSupport
+import Synchronization
 import Testing
 
 @testable import CisternCore
@@ -59,6 +60,38 @@ import Testing
     #expect(told.lost(.notWritten).isEmpty)
     #expect(told.reportCodes.isEmpty)
     #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  /// The pages that LMDB keeps in use can divide the free pages, although a large record needs pages in a row. Each commit
+  /// moves them.
+  @Test func `A record that finds no room in an empty file is tried again after some commits`() async throws {
+    let scratch = TemporaryDirectory()
+    let told = Told()
+    // The record's transaction fails seven times. The first attempt to make room commits twice, and later ones three times.
+    let failing = Set([0, 3] + (0..<5).map { 7 + 4 * $0 })
+    let count = Mutex(-1)
+    let faults = DiskFaults {
+      count.withLock { count in
+        guard count >= 0 else { return nil }
+        count += 1
+        return failing.contains(count - 1) ? .mapFull : nil
+      }
+    }
+    let tier = try openTier(
+      scratch, limit: .mebibytes(4), layout: .ordered, told: told, interval: .seconds(3600), faults: faults)
+    let cache = try tier.cache(told: told)
+    cache.put("first", value(0, size: 100))
+    try await tier.flush()
+    cache.remove("first")
+    try await tier.flush()
+    count.withLock { $0 = 0 }
+    cache.put("large", value(1, size: 400_000))
+    try await tier.flush()
+    #expect(count.withLock { $0 } > 25)
+    #expect(cache.get("large") == value(1, size: 400_000))
+    #expect(told.lost(.notWritten).isEmpty)
+    #expect(told.reportCodes.isEmpty)
     try await tier.close()
   }
 

@@ -33,7 +33,8 @@ extension Writer {
       }
     // The smaller limits bound the number of extents then.
     if error.code == .noSpace { extents?.experience.ceiling.remove() }
-    if !hadRecords, attempts > 4 {
+    // The pages that LMDB keeps in use can divide the free ones. Each commit moves them, so a large record may fit later.
+    if !hadRecords, commit.attempts.noteEmptyFile() > Writer.mostAttemptsInEmptyFile {
       guard commit.position < commit.group.count else { throw error }
       commit.skip(
         deviceRoom.isLimited
@@ -160,6 +161,8 @@ extension Writer {
     }
   }
 
+  /// The number of attempts for a record that finds no room in a file without other records.
+  private static let mostAttemptsInEmptyFile = 8
   /// The number of times that an attempt to make room lets commits pass.
   private static let mostPasses = 16
 
