@@ -68,7 +68,10 @@ struct DiskLimits: Sendable, Equatable {
   static func minimum(pageSize: Int) -> ByteCount { .bytes(64 * pageSize) }
 
   /// The number of pages that one transaction should touch at most.
-  var pagesPerTransaction: Int { min(max(pageCount / 48, 6), 8192) }
+  ///
+  /// LMDB keeps the list of the pages that a transaction frees. A list above one page needs free pages in a row, which a
+  /// full file of small records hardly has. LMDB would then find the map full, although many pages are free.
+  var pagesPerTransaction: Int { min(max(pageCount / 48, 6), 480) }
   /// The number of pages that the last three transactions, and the next one, can hold in addition to the live
   /// pages.
   ///

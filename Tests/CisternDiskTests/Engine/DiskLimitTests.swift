@@ -63,6 +63,15 @@ import Testing
     try await tier.close()
   }
 
+  /// A longer list needs free pages in a row, which a full file of small records does not have.
+  @Test(arguments: [ByteCount.mebibytes(1), .mebibytes(64), .gibibytes(1), .gibibytes(64)])
+  func `LMDB's list of the pages that a transaction frees fits into a page`(limit: ByteCount) throws {
+    let limits = try DiskLimits(limit, location: "")
+    // Each number takes 8 bytes. The transaction also copies roots and LMDB's own tables.
+    let header = 24
+    #expect((limits.pagesPerTransaction + 24) * 8 + header <= 4096)
+  }
+
   /// The pages that LMDB keeps in use can divide the free pages, although a large record needs pages in a row. Each commit
   /// moves them.
   @Test func `A record that finds no room in an empty file is tried again after some commits`() async throws {

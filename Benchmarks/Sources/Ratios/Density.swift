@@ -1,0 +1,122 @@
+import Cistern
+import Workloads
+
+/// The share of a disk limit that values take, and the hits of a stream of requests, in both layouts.
+struct Density {
+  /// Values of one size, or of sizes between two bounds with even logarithms.
+  private struct Sizes {
+    let name: String
+    let range: ClosedRange<Int>
+    /// The targets for the share after a fill and after overwrites.
+    let targets: (fill: Double, overwrites: Double)
+
+    var mean: Int {
+      if range.lowerBound == range.upperBound { return range.lowerBound }
+      var sum = 0
+      for key in 0..<10_000 { sum += size(of: key) }
+      return sum / 10_000
+    }
+
+    /// Returns the size of a key's value.
+    func size(of key: Int) -> Int {
+      if range.lowerBound == range.upperBound { return range.lowerBound }
+      var randomness = Randomness(seed: UInt64(key))
+      let factor = range.upperBound / range.lowerBound
+      let octaves = factor.bitWidth - factor.leadingZeroBitCount
+      let low = range.lowerBound << Int.random(in: 0..<octaves, using: &randomness)
+      return min(Int.random(in: low...2 * low, using: &randomness), range.upperBound)
+    }
+  }
+
+  private static let sizes = [
+    Sizes(name: "100 B", range: 100...100, targets: (0.60, 0.48)),
+    Sizes(name: "1,000 B", range: 1000...1000, targets: (0.85, 0.75)),
+    Sizes(name: "4,000 B", range: 4000...4000, targets: (0.85, 0.75)),
+    Sizes(name: "16,000 B", range: 16_000...16_000, targets: (0.85, 0.75)),
+    Sizes(name: "100 B to 16 KiB", range: 100...16_384, targets: (0.85, 0.70)),
+  ]
+
+  func rows() async throws -> [Row] {
+    var rows: [Row] = []
+    for sizes in Self.sizes { rows += try await shares(sizes, limit: .mebibytes(64)) }
+    for sizes in Self.sizes where sizes.mean >= 1000 { rows += try await shares(sizes, limit: .gibibytes(1)) }
+    for size in [100, 1000] { rows.append(try await hits(size: size)) }
+    return rows
+  }
+
+  private func shares(_ sizes: Sizes, limit: ByteCount) async throws -> [Row] {
+    let dense = try await share(sizes, limit: limit, layout: .dense)
+    let ordered = try await share(sizes, limit: limit, layout: .ordered)
+    return [
+      row("a fill", sizes, limit, dense.fill, ordered.fill, target: sizes.targets.fill),
+      row("overwrites", sizes, limit, dense.overwrites, ordered.overwrites, target: sizes.targets.overwrites),
+    ]
+  }
+
+  private func row(
+    _ event: String, _ sizes: Sizes, _ limit: ByteCount, _ dense: Double, _ ordered: Double, target: Double
+  ) -> Row {
+    Row(
+      title: "share of \(limit) after \(event), values of \(sizes.name)", subject: decimal(dense),
+      yardstick: "ordered layout", yardstickCost: decimal(ordered),
+      result: (decimal(dense), "≥ \(decimal(target))", dense >= target))
+  }
+
+  /// Writes new keys of twice the limit in random order, and then as many random overwrites.
+  private func share(
+    _ sizes: Sizes, limit: ByteCount, layout: DiskLayout
+  ) async throws -> (fill: Double, overwrites: Double) {
+    let stocked = try await StockedDisk(
+      entries: 0, size: 0, limit: limit, durability: .processCrash, layout: layout)
+    let count = 2 * limit.bytes / sizes.mean
+    var randomness = Randomness(seed: 5)
+    func put(_ number: Int) async throws {
+      let value = [UInt8](repeating: 7, count: sizes.size(of: number))
+      stocked.cache.setValue(value, forKey: Int.key(number))
+      if number % 1000 == 0 { try await stocked.store.flush() }
+    }
+    /// Returns the bytes of all values, divided by the limit.
+    func share() async throws -> Double {
+      try await stocked.store.flush()
+      var bytes = 0
+      for try await entry in stocked.cache.entries() { bytes += entry.value()?.count ?? 0 }
+      return Double(bytes) / Double(limit.bytes)
+    }
+    for number in (0..<count).shuffled(using: &randomness) { try await put(number) }
+    let fill = try await share()
+    for _ in 0..<count { try await put(Int.random(in: 0..<count, using: &randomness)) }
+    let overwrites = try await share()
+    try await stocked.close()
+    return (fill, overwrites)
+  }
+
+  /// Looks up keys by Zipf's law, and sets each that is missing. Each third request is for a key that comes once.
+  private func hits(size: Int) async throws -> Row {
+    let limit = ByteCount.mebibytes(32)
+    let ranks = ZipfRanks(count: 200_000, exponent: 0.9).draw(400_000, seed: 3)
+    let value = [UInt8](repeating: 7, count: size)
+    func hits(_ layout: DiskLayout) async throws -> Double {
+      let stocked = try await StockedDisk(
+        entries: 0, size: 0, limit: limit, durability: .processCrash, layout: layout)
+      var count = 0
+      var requests = 0
+      func request(_ number: Int) {
+        requests += 1
+        let key = Int.key(number)
+        if stocked.cache.value(forKey: key) != nil { count += 1 } else { stocked.cache.setValue(value, forKey: key) }
+      }
+      for (number, rank) in ranks.enumerated() {
+        request(rank)
+        if number.isMultiple(of: 2) { request(1_000_000 + number) }
+        if number.isMultiple(of: 500) { try await stocked.store.flush() }
+      }
+      try await stocked.close()
+      return Double(count) / Double(requests)
+    }
+    let (dense, ordered) = (try await hits(.dense), try await hits(.ordered))
+    return Row(
+      title: "hits of a stream by Zipf's law with one-hit wonders, \(limit), values of \(size) B",
+      subject: decimal(dense), yardstick: "ordered layout", yardstickCost: decimal(ordered),
+      result: (decimal(dense), "> \(decimal(ordered))", dense > ordered))
+  }
+}
