@@ -44,15 +44,22 @@ struct Reclaim: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - saved: The number of these bytes before this reclaim.
-  ///   - layout: The layout of the extents.
+  ///   - log: The extents of the file.
   /// - Returns: The number of bytes.
-  func savedBytes(after saved: Int, in layout: ExtentLayout) -> Int {
-    guard method == .evict else { return saved }
-    return min(max(saved + layout.capacity / 2 - copiedBytes, 0), Self.mostSavedBytes(in: layout))
+  func savedBytes(after saved: Int, in log: ExtentLog) -> Int {
+    let most = Self.mostSavedBytes(in: log)
+    guard method == .evict else { return min(saved, most) }
+    return min(max(min(saved, most) + log.layout.capacity / 2 - copiedBytes, 0), most)
   }
 
-  /// Returns the limit of ``savedBytes(after:in:)``, with which a process also begins: all records of some extents.
-  static func mostSavedBytes(in layout: ExtentLayout) -> Int { 4 * layout.capacity }
+  /// Returns the limit of ``savedBytes(after:in:)``, with which a process also begins: an eighth of the file, but at most 16
+  /// MiB.
+  ///
+  /// Records that were written together and are read often lie in extents that are evicted one after the other. Until
+  /// the limit is reached, all of them are copied. Such evictions make no room, so the limit also bounds the wait of a write.
+  static func mostSavedBytes(in log: ExtentLog) -> Int {
+    max(4 * log.layout.capacity, min(log.capacity / 8, 16 << 20))
+  }
 
   enum Verdict: Sendable, Equatable {
     /// The record needs no action.

@@ -19,7 +19,7 @@ struct ExtentState: Sendable {
   /// Creates the state of an empty file.
   init(layout: ExtentLayout, committed: TransactionNumber) {
     log = ExtentLog(layout: layout)
-    experience = WriterExperience(layout: layout)
+    experience = WriterExperience()
     self.committed = committed
   }
 
@@ -57,7 +57,7 @@ struct ExtentState: Sendable {
     }
     guard let names = PartitionNumbers(rows.names) else { throw Self.damaged("the numbers of partitions") }
     self.log = log
-    experience = WriterExperience(layout: row.layout)
+    experience = WriterExperience()
     self.separates = separates
     self.names = names
     itemPages.noteChanges(of: names.named)

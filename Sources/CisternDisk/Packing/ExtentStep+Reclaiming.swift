@@ -126,7 +126,8 @@ extension ExtentStep {
       if isUsed || state.reclaim?.method == .clean, state.log.hasWaiting(during: horizon) { return false }
     }
     let finding = Reclaim.Finding.live(size: record.size, isUsed: isUsed)
-    switch state.reclaim?.examine(finding, in: layout, canCopy: canCopy, saved: state.experience.savedBytes) {
+    let saved = min(state.experience.savedBytes, Reclaim.mostSavedBytes(in: state.log))
+    switch state.reclaim?.examine(finding, in: layout, canCopy: canCopy, saved: saved) {
     case .copy?: try copy(record, in: &target)
     case .evict?:
       let evicted = try evicted(address, of: generation, in: target)
@@ -175,7 +176,7 @@ extension ExtentStep {
     }
     state.log.empty(number, in: horizon.current)
     if let reclaim = state.reclaim {
-      state.experience.savedBytes = reclaim.savedBytes(after: state.experience.savedBytes, in: layout)
+      state.experience.savedBytes = reclaim.savedBytes(after: state.experience.savedBytes, in: state.log)
       if reclaim.method == .evict { state.experience.noteEviction() }
     }
     state.reclaim = nil

@@ -6,14 +6,13 @@ struct WriterExperience: Sendable {
   var secondChances = SecondChances()
   /// The number of extents that are evicted next, although others have more dead bytes. Cleaning alone has made no room.
   var forcedEvictions = 0
-  /// The number of bytes by which evictions have copied less than half of their extents.
-  var savedBytes: Int
+  /// The number of bytes by which evictions have copied less than half of their extents. ``Reclaim/mostSavedBytes(in:)`` bounds
+  /// its use, and a writer begins with that many.
+  var savedBytes = Int.max
   /// The mean size of the records in the last reclaimed extent.
   var meanRecordSize = 1024
   /// The pages of removed extents and separate records that LMDB cannot use again yet.
   var freedPages = FreedPages()
-
-  init(layout: ExtentLayout) { savedBytes = Reclaim.mostSavedBytes(in: layout) }
 
   /// Notes the beginning of a commit group.
   mutating func noteGroup() {

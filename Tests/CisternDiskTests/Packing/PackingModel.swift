@@ -26,7 +26,7 @@ struct PackingModel {
   }
 
   let limits: ExtentLimits
-  let recency = RecencyBitmap(capacity: 1 << 16)
+  let recency: RecencyBitmap
   var target: MemoryTarget
   /// The state of each writer. A writer reads the rows if another one has committed since.
   var states: [ExtentState?]
@@ -47,6 +47,7 @@ struct PackingModel {
 
   init(mapSize: Int, writers: Int = 1) {
     let layout = ExtentLayout(mapSize: mapSize)
+    recency = RecencyBitmap(capacity: mapSize / RecencyBitmap.bytesPerMark)
     limits = ExtentLimits(layout: layout, pageCount: mapSize / 4096, pageSize: 4096)
     target = MemoryTarget(limits: limits)
     target.tables.logRow =
