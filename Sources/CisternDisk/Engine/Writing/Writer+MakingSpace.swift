@@ -15,7 +15,7 @@ extension Writer {
     commit.attempts.noteFullMap()
     let attempts = commit.attempts.fullMaps
     let isResized = error.code == .noSpace ? try noteFullDevice(file) : false
-    if attempts > 64 { throw error }
+    if attempts > Writer.mostFullMaps { throw error }
     try waitForReaders(of: file)
     let limits = deviceRoom.limits
     budget = max(1, min(budget / 2, limits.pagesPerTransaction))
@@ -85,7 +85,7 @@ extension Writer {
   /// Evicts about this many bytes, in at least three transactions, because LMDB reuses a page two commits after it
   /// was freed.
   ///
-  /// Returns false if the file had no record before.
+  /// Returns false if the file has no record left.
   private func evict(
     bytes: Int, keeping: Bool, in file: DiskFile, during commit: inout CommitState
   ) throws(LMDBError) -> Bool {
@@ -112,8 +112,7 @@ extension Writer {
       // If all records are marked as read, the first pass clears the marks, and the second pass evicts.
       if rounds > 10_000 { break }
     }
-    // The caller tries its transaction again after the eviction of the last records: it may fit now.
-    return hasRecords || freed > 0
+    return hasRecords
   }
 
   /// Evicts at most `count` records in one transaction. Returns the freed bytes, and whether no record is left.
@@ -161,6 +160,9 @@ extension Writer {
     }
   }
 
+  /// The number of attempts for an item or batch. A large record needs pages in a row, for which nearly all others can have to
+  /// leave. Another process can fill a part of the room in between.
+  private static let mostFullMaps = 256
   /// The number of attempts for a record that finds no room in a file without other records.
   private static let mostAttemptsInEmptyFile = 8
   /// The number of times that an attempt to make room lets commits pass.
