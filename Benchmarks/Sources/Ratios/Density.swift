@@ -48,16 +48,18 @@ struct Density {
     let dense = try await share(sizes, limit: limit, layout: .dense)
     let ordered = try await share(sizes, limit: limit, layout: .ordered)
     return [
-      row("a fill", sizes, limit, dense.fill, ordered.fill, target: sizes.targets.fill),
-      row("overwrites", sizes, limit, dense.overwrites, ordered.overwrites, target: sizes.targets.overwrites),
+      row("a fill, values of \(sizes.name)", limit, dense.fill, ordered.fill, target: sizes.targets.fill),
+      row(
+        "overwrites, values of \(sizes.name)", limit, dense.overwrites, ordered.overwrites,
+        target: sizes.targets.overwrites),
     ]
   }
 
   private func row(
-    _ event: String, _ sizes: Sizes, _ limit: ByteCount, _ dense: Double, _ ordered: Double, target: Double
+    _ event: String, _ limit: ByteCount, _ dense: Double, _ ordered: Double, target: Double
   ) -> Row {
     Row(
-      title: "share of \(limit) after \(event), values of \(sizes.name)", subject: decimal(dense),
+      title: "share of \(limit) after \(event)", subject: decimal(dense),
       yardstick: "ordered layout", yardstickCost: decimal(ordered),
       result: (decimal(dense), "≥ \(decimal(target))", dense >= target))
   }
