@@ -82,7 +82,8 @@ extension Cache {
   /// - Throws: `CisternError` with the code ``CisternError/Code/notCached`` if neither tier has the value.
   /// - Complexity: As ``value(forKey:)``.
   public func cachedValue(forKey key: Key) throws(CisternError) -> Loaded<Value> {
-    try records.cachedValue(of: table.hashed(key), accepting: LoadPolicy.cachedOnly.demand)
+    guard let loaded = find(key) else { throw records.notCached(table.hashed(key)) }
+    return loaded
   }
 
   /// Fetches the value of a key and returns it, even if one is cached. Joins a flight in progress.

@@ -51,9 +51,7 @@ extension Cache {
     let hashed = table.hashed(key)
     let demand = Demand(stale: .upTo(age.countedNanoseconds), fetches: false)
     if let value = usableInMemory(hashed, accepting: demand) { return value }
-    if let loaded = records.find(hashed, accepting: demand) { return loaded.value }
-    table.countMiss()
-    return nil
+    return records.find(hashed, accepting: demand)?.value
   }
 
   /// Returns the value of a key from either tier, fresh or in grace, with its source, age, remaining lifetime and tags.
@@ -69,9 +67,7 @@ extension Cache {
   /// - Returns: The value with its details; nil if neither tier has the key.
   /// - Complexity: O(1) in memory, with one lock. O(log *n*) for *n* entries on disk.
   public func find(_ key: Key) -> Loaded<Value>? {
-    if let loaded = records.find(table.hashed(key), accepting: LoadPolicy.cachedOnly.demand) { return loaded }
-    table.countMiss()
-    return nil
+    records.find(table.hashed(key), accepting: LoadPolicy.cachedOnly.demand)
   }
 
   /// Returns whether a key has a fresh value in either tier.

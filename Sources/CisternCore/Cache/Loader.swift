@@ -7,7 +7,8 @@ import Synchronization
 /// 1. ``load(_:)`` begins, waits if it must, and returns the result (`FlightResult.swift`; with timeouts or a fallback,
 ///    `Loader+Waiting.swift`).
 /// 2. ``begin(_:_:owner:_:)`` asks the entry table, in one critical section: a hit, a flight to join, or a new flight to lead.
-///    A leader looks in the second tier (`RecordPromoter+Loads.swift`). Loads of several keys share ``decide(_:_:priority:work:lendsPermit:)``.
+///    A leader looks in the second tier (`RecordPromoter+Loads.swift`). Loads of several keys share
+///    ``decide(_:_:priority:work:lendsPermit:)``.
 /// 3. ``start(_:for:priority:)`` starts the flight's task, and ``run(_:for:)`` fetches in it.
 /// 4. ``publish(_:since:)`` stores the value, if the entry is still the flight's (`WritePipeline+Applying.swift`).
 /// 5. The flight completes, and its waiters resume. ``fail(_:of:_:)`` ends a flight without a value
@@ -163,9 +164,7 @@ extension Loader {
         records.noteUse(of: key)
         return .useAndRefresh(loaded(held, isStale: isStale, for: options), flight)
       case .notCached:
-        if let loaded = records.find(key, accepting: policy.demand) { return .use(loaded) }
-        table.countMiss()
-        return .fail
+        return records.find(key, accepting: policy.demand).map { .use($0) } ?? .fail
       case .expired:
         records.endExpired(key)
       case .lookInSecondTier(let flight):

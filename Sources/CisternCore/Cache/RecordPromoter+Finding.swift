@@ -1,9 +1,15 @@
 // Look-ups that return fresh and stale values alike, with their details.
 
 extension RecordPromoter {
-  /// Returns the value of a key from either tier, if the demand accepts it. Never fetches. The caller counts a miss.
+  /// Returns the value of a key from either tier, if the demand accepts it. Never fetches. Counts a miss.
   @usableFromInline
   func find(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
+    if let loaded = found(key, accepting: demand) { return loaded }
+    table.countMiss()
+    return nil
+  }
+
+  private func found(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
     switch table.find(key, at: lifetimes.now(), accepting: demand) {
     case .held(let held, let isStale, let uses):
       return loaded(held, isStale: isStale, noting: uses, of: key)
@@ -58,17 +64,6 @@ extension RecordPromoter {
   ) -> Loaded<Value> {
     if let uses { writeUse(uses, of: key) }
     return described(held.value, held.timing, from: .memory, isStale: isStale)
-  }
-
-  /// Returns the value of a load that may not fetch, if memory has none for it.
-  ///
-  /// - Returns: The value with its details.
-  /// - Throws: `CisternError` if the second tier has no value either.
-  @usableFromInline
-  func cachedValue(of key: HashedKey<Key>, accepting demand: Demand) throws(CisternError) -> Loaded<Value> {
-    if let loaded = find(key, accepting: demand) { return loaded }
-    table.countMiss()
-    throw notCached(key)
   }
 
   /// The error of a load that does not fetch.
