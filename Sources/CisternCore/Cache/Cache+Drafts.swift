@@ -64,7 +64,7 @@ extension Cache: DraftParent {
     versions[key] = VersionBelow(after: snapshot.version)
     var writeOptions = write.writeOptions
     // If the value expired since the draft read it, that is no conflict, and its tags stay.
-    if case nil = snapshot.usable { writeOptions = writeOptions.keepingTags(draft.tags(below: key)) }
+    if snapshot.usable == nil { writeOptions = writeOptions.keepingTags(draft.tags(below: key)) }
     return try conditional.plan(write, writeOptions, for: key, over: snapshot)
   }
 

@@ -31,7 +31,7 @@ extension Cache {
     _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil
   ) {
     secondTier?.partition.waitForRoom()
-    if !storesPlainly, !dependsOnCached, case nil = expiry, case nil = tags, case nil = context {
+    if !storesPlainly, !dependsOnCached, expiry == nil, tags == nil, context == nil {
       return setWithoutOptions(value, for: table.hashed(key))
     }
     // A merge error was reported.
@@ -94,7 +94,7 @@ extension Cache {
   public func removeValue(forKey key: Key, context: WriterContext? = nil) {
     let hashed = table.hashed(key)
     // Most removals from memory alone need no decision.
-    if case nil = secondTier, table.remove(hashed, at: now()) { return }
+    if secondTier == nil, table.remove(hashed, at: now()) { return }
     conditional.remove(hashed, context: context)
   }
 
@@ -127,7 +127,7 @@ extension Cache {
     let hashed = table.hashed(key)
     // A write that depends on the cached value reads it, and notices its end.
     if !dependsOnCached, observers.isObserved { records.endUnnoticed(hashed, isCounted: false) }
-    if storesPlainly, !dependsOnCached, case nil = expiry, tags?.isEmpty ?? true {
+    if storesPlainly, !dependsOnCached, expiry == nil, tags?.isEmpty ?? true {
       // The main path of sets: the value is not encoded, and usually needs no decision.
       let cost = UInt32(clamping: max(1, weigher?(value) ?? 1))
       if table.set(value, cost: cost, forKey: key, hash: hashed.hash) {
@@ -144,7 +144,7 @@ extension Cache {
   func setWithoutOptions(_ value: Value, for key: HashedKey<Key>) {
     if observers.isObserved { records.endUnnoticed(key, isCounted: false) }
     let encoded = writes.encode(value, for: key, expiry: nil, tags: [])
-    if case .some = writes.store(encoded, of: key, options: StoringOptions(if: .unedited)) { return }
+    if writes.store(encoded, of: key, options: StoringOptions(if: .unedited)) != nil { return }
     // Unconfirmed edits lie over the key. An error was reported.
     let options = ReplacementOptions(WriteOptions(expiry: nil, tags: nil), context: nil)
     _ = try? conditional.mergeAndSet(value, for: key, options: options)

@@ -135,7 +135,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         isObserved: { [center = observers.center] in center.observerCount.load(ordering: .relaxed) > 0 },
         evicted: { (key: Key, held: CachedValue<Value>) in
           // A value that unconfirmed edits show is kept beside memory.
-          if !edits.isEmpty, case .some = edits[key]?.shown { return }
+          if !edits.isEmpty, edits[key]?.shown != nil { return }
           let isTierClosed = partition?.mode == .closed
           let event = WriteEvent.ofEviction(from: held.residency, isTierClosed: isTierClosed)
           guard case .removed(let cause)? = event else { return }

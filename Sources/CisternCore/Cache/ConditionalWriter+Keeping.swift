@@ -37,7 +37,7 @@ extension ConditionalWriter {
       kept,
       options: StoringOptions(
         if: .keeping(flight, since: version), effect: hasSameTags ? .maintenance : .addition, isAnnounced: false))
-    if case .some = encoded { write.recordCondition = stored.record.map { .identity($0) } }
+    if encoded != nil { write.recordCondition = stored.record.map { .identity($0) } }
     // Refused for a key with unconfirmed edits, too: the confirmed value below them keeps its lifetime.
     guard writes.apply(write, to: key) != nil else { return false }
     flight.noteStored(kept.preparedValue?.timing)

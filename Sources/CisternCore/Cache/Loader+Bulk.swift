@@ -119,7 +119,7 @@ extension Loader {
     for index in awaited.indices {
       guard let wait = awaited[index].limited else { continue }
       awaited[index].ended = endIfOver(wait, for: awaited[index].key)
-      if case nil = awaited[index].ended { waits.append(KeyedWait(wait, awaited[index].key)) }
+      if awaited[index].ended == nil { waits.append(KeyedWait(wait, awaited[index].key)) }
     }
     return waits.isEmpty ? nil : startTimer(of: waits)
   }

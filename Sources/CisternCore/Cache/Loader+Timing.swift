@@ -53,8 +53,8 @@ extension Loader {
     let now = lifetimes.clock.now()
     var outcome: FlightOutcome<Value>?
     if let softDeadline, softDeadline <= now { outcome = endSoftly(wait, for: key) }
-    if case nil = outcome, let deadline, deadline <= now { outcome = end(wait, for: key) }
-    if case .some = outcome { wait.flight.withdraw(wait.waiter) }
+    if outcome == nil, let deadline, deadline <= now { outcome = end(wait, for: key) }
+    if outcome != nil { wait.flight.withdraw(wait.waiter) }
     return outcome
   }
 
@@ -67,7 +67,7 @@ extension Loader {
   ///   - key: The key.
   /// - Returns: The outcome of the wait; nil if no older value can be returned any more. The wait then continues.
   private func endSoftly(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value>? {
-    guard case .some = wait.waitLimits.softDeadline, let value = fallbackAfterTimeout(of: wait, key) else { return nil }
+    guard wait.waitLimits.softDeadline != nil, let value = fallbackAfterTimeout(of: wait, key) else { return nil }
     let outcome = FlightOutcome<Value>.timedOut(stale: value)
     wait.flight.leave(wait.waiter, with: outcome, keepingFlight: true)
     return outcome

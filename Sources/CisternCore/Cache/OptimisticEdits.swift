@@ -114,7 +114,7 @@ extension OptimisticEdits {
       staged = encoded?.staged ?? keyBytes.map { .removal(key: $0) }
       encodingError = encoded?.encodingError
       confirmation = .stored
-      if case nil = encoded { confirmation = snapshot.usable.map { _ in .removed } ?? .stillAbsent }
+      if encoded == nil { confirmation = snapshot.usable.map { _ in .removed } ?? .stillAbsent }
       edited.timing = encoded?.preparedValue?.timing ?? .plain(until: .distantFuture)
       // A lifetime of zero, or a value whose size is not known: nothing is stored.
       if let encoded, encoded.preparedValue == nil {
@@ -127,7 +127,7 @@ extension OptimisticEdits {
     if isSettled, edited.timing.freshness(at: lifetimes.clock.now()) == .gone {
       edited.shown = nil
       // The record goes too: a read that finds it would announce its end again.
-      if case nil = staged {
+      if staged == nil {
         staged = keyBytes.map { .removal(key: $0) }
         recordCondition = .ended(by: lifetimes.wallNow())
       }

@@ -30,8 +30,8 @@ struct ReadSnapshot<Key: Hashable & Sendable, Value: Sendable> {
 
   /// Whether the key has unconfirmed edits over a value whose lifetime has ended.
   var isGoneUnderEdits: Bool {
-    guard let edited, case nil = usable else { return false }
-    return edited.queue.base.map { _ in true } ?? false
+    guard let edited, usable == nil else { return false }
+    return edited.queue.base != nil
   }
 
   /// The condition of a write that depends on this read.
@@ -134,7 +134,7 @@ extension RecordPromoter {
       let version = table.watched(key.key, hash: key.hash).version
       guard let number = table.whileUnchanged(version, hash: key.hash, { observers.newestNumber }) else { continue }
       let snapshot = snapshot(of: key)
-      if snapshot.version == version, case .some = table.whileUnchanged(version, hash: key.hash, {}) {
+      if snapshot.version == version, table.whileUnchanged(version, hash: key.hash, {}) != nil {
         return (snapshot, number)
       }
     }

@@ -55,7 +55,7 @@ extension RecordPromoter {
       if held.isGone(at: lifetimes.now()) { endExpired(key, isCounted: isCounted) }
       return
     }
-    guard let secondTier, case nil = shownByEdits(key.key),
+    guard let secondTier, shownByEdits(key.key) == nil,
       case .absent(let writeVersion, _) = table.lookUp(key.key, hash: key.hash, at: lifetimes.now()),
       let metadata = secondTier.partition.metadata(of: secondTier.bytes(key.key).rawSpan), isEnded(metadata)
     else { return }

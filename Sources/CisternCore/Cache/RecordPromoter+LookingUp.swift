@@ -25,7 +25,7 @@ extension RecordPromoter {
   @inline(__always)
   func valueInSecondTier(_ key: HashedKey<Key>, if condition: WriteCondition<Value>) -> Value? {
     if let shown = shownByEdits(key.key) {
-      if case .some = shown { table.count(key.hash) { $0.memoryHits += 1 } }
+      if shown != nil { table.count(key.hash) { $0.memoryHits += 1 } }
       return shown
     }
     guard let secondTier else { return nil }
@@ -67,9 +67,9 @@ extension RecordPromoter {
       let now = lifetimes.now()
       if !held.isExpired(at: now) { return true }
       // A look-up reads the record only after the grace. Another process may have written or used it since.
-      guard case .some = secondTier, held.isGone(at: now) else { return false }
+      guard secondTier != nil, held.isGone(at: now) else { return false }
     }
-    if let shown = shownByEdits(key.key) { return shown.map { _ in true } ?? false }
+    if let shown = shownByEdits(key.key) { return shown != nil }
     guard let secondTier else { return false }
     var isThere = false
     var isOlder = false
@@ -83,7 +83,7 @@ extension RecordPromoter {
     if !hasRecord, let held = table.peek(key.key, hash: key.hash) { return !held.isExpired(at: lifetimes.now()) }
     guard isOlder else { return isThere }
     // A look-up migrates the record.
-    if case .some = value(table.lookUp(key.key, hash: key.hash, at: lifetimes.now()), of: key) { return true }
+    if value(table.lookUp(key.key, hash: key.hash, at: lifetimes.now()), of: key) != nil { return true }
     table.countMiss()
     return isThere
   }
@@ -118,7 +118,7 @@ extension RecordPromoter {
     var found: Value?
     if edits.isEmpty {
       found = value(table.lookUp(key.key, hash: key.hash, at: lifetimes.now()), of: key)
-      if case nil = found { table.countMiss() }
+      if found == nil { table.countMiss() }
     } else {
       found = confirmedValue(of: key)
     }

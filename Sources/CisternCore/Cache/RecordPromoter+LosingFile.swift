@@ -9,7 +9,7 @@ extension RecordPromoter {
       loss = writes.beginLossOfFile()
       return loss
     }
-    guard let loss, case .some = loss.announce else { return }
+    guard let loss, loss.announce != nil else { return }
     for bytes in secondTier.partition.stagedKeys {
       if let key = secondTier.key(bytes) { announceStaged(table.hashed(key), in: secondTier) }
     }
@@ -17,7 +17,7 @@ extension RecordPromoter {
 
   /// Notifies observers of a value that only a staged write has. A write of the key since the loss has its own event.
   private func announceStaged(_ key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) {
-    if case .some = shownByEdits(key.key) { return }
+    if shownByEdits(key.key) != nil { return }
     guard
       case .absent(let writeVersion, let invalidationVersion) = table.lookUp(
         key.key, hash: key.hash, at: lifetimes.now()),

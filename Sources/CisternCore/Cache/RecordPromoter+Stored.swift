@@ -2,8 +2,8 @@ extension RecordPromoter {
   /// Returns false if no value is stored for a key. Does not look in the second tier.
   @inlinable
   func mayHaveStoredValue(of key: HashedKey<Key>) -> Bool {
-    if case .some = secondTier { return true }
-    if case .some = table.peek(key.key, hash: key.hash) { return true }
+    if secondTier != nil { return true }
+    if table.peek(key.key, hash: key.hash) != nil { return true }
     return !edits.isEmpty
   }
 
@@ -19,7 +19,7 @@ extension RecordPromoter {
   func storedValue(of key: HashedKey<Key>, for flight: Flight<Value>? = nil) -> ReadValue<Value>? {
     if !edits.isEmpty, let edited = edits[key.key] { return storedValue(below: edited) }
     let held = table.peek(key.key, hash: key.hash)
-    if case nil = held, case nil = secondTier { return nil }
+    if held == nil, secondTier == nil { return nil }
     let time = lifetimes.clock.now()
     if held?.isPersisted ?? true, let record = secondTier?.read(key.key) {
       let interpretation = interpret(record, of: key)

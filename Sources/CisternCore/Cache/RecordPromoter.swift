@@ -112,7 +112,7 @@ extension RecordPromoter {
     hit: RecordHit = .uncounted
   ) -> Promotion {
     // Memory cannot hold the value, and the key is absent there: nothing would change.
-    if case .untouched = condition, case nil = found.rewriting, !table.canHold(found.preparedValue.cost) {
+    if case .untouched = condition, found.rewriting == nil, !table.canHold(found.preparedValue.cost) {
       table.count(key.hash) { $0.count(hit) }
       return .done
     }
@@ -166,8 +166,8 @@ extension RecordPromoter {
         return secondTier.partition.acknowledgeLoss(of: loss.key.rawSpan)
       } decide: { had in
         var situation = WriteSituation(
-          isInMemory: had.map { _ in true } ?? false, isHeld: false, isObserved: observers.isObserved)
-        situation.shownByEdits = shownByEdits(key.key).map { $0.map { _ in true } ?? false }
+          isInMemory: had != nil, isHeld: false, isObserved: observers.isObserved)
+        situation.shownByEdits = shownByEdits(key.key).map { $0 != nil }
         // Readers and observers take the record of a newer schema version as absent.
         situation.isObserved = situation.isObserved && loss.schemaVersion <= schemaVersion
         let decision = WriteDecision.decide(.loseRecord(cause), in: situation, ask: { .absent }, stage: { .nothing })

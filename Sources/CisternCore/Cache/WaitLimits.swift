@@ -30,7 +30,7 @@ final class WaitLimits<Value: Sendable>: Sendable {
 
   /// The end of the soft timeout; nil if no older value may be returned at that time.
   var softDeadline: MonotonicTime? {
-    guard case .some = fallback, policy.softTimeout != .max, policy.softTimeout <= policy.timeout else { return nil }
+    guard fallback != nil, policy.softTimeout != .max, policy.softTimeout <= policy.timeout else { return nil }
     return start.advanced(by: policy.softTimeout)
   }
 

@@ -44,11 +44,11 @@ extension WritePipeline {
     for (index, write) in writes.enumerated() {
       var own = WriteEffects<Key, Value>(batch: effects.batch)
       let key = parts[index].key.key
-      let isHeld = parts[index].write.preparedValue.map { _ in true } ?? false
+      let isHeld = parts[index].write.preparedValue != nil
       let decision = decide(write, of: key, had: had[index], isHeld: isHeld, &own)
       decisions.append(decision)
       if case .refused = own.outcome { effects.outcome = .refused(size: 0) }
-      if case .some = own.replacedEdits { effects.replacedEdits.append(own.replacedEdits) }
+      if own.replacedEdits != nil { effects.replacedEdits.append(own.replacedEdits) }
       if let event = decision.event {
         let former = FormerValue(cached: had[index], edited: own.replacedEdits)
         let change = pending(event, of: key, replacing: former, write.entry.preparedValue)

@@ -23,7 +23,7 @@ extension WritePipeline {
       return EncodedValue(preparedValue: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
     }
     let encoded = bytes(of: value, for: key)
-    if let error = encoded.error, case nil = weigher {
+    if let error = encoded.error, weigher == nil {
       // Its size is not known, and the limits could not count it.
       return EncodedValue(preparedValue: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: error)
     }
@@ -110,7 +110,7 @@ extension WritePipeline {
   @inline(__always)
   func allTags(of value: Value, and tags: [String]) -> [String] {
     // Most writes have no tags. An empty literal takes no reference of the given array.
-    if tags.isEmpty, case nil = tagsOfValue { return [] }
+    if tags.isEmpty, tagsOfValue == nil { return [] }
     return combinedTags(of: value, and: tags)
   }
 
@@ -123,8 +123,8 @@ extension WritePipeline {
   @inlinable
   @inline(__always)
   func bytes(of value: Value, for key: HashedKey<Key>) -> (bytes: [UInt8]?, size: Int, error: (any Error)?) {
-    if case nil = secondTier, case .some = weigher { return (nil, 1, nil) }
-    if case nil = codec { return (nil, 1, nil) }
+    if secondTier == nil, weigher != nil { return (nil, 1, nil) }
+    if codec == nil { return (nil, 1, nil) }
     return bytesByCodec(of: value, for: key)
   }
 

@@ -130,7 +130,7 @@ extension Draft {
 
   private func write(_ write: KeyWrite<Value>, to key: Key) {
     seeForItself(key)
-    if isEqual != nil, case nil = state.withLock({ $0.baseline(of: key) }) { readBelow(key, isByUser: false) }
+    if isEqual != nil, state.withLock({ $0.baseline(of: key) }) == nil { readBelow(key, isByUser: false) }
     while true {
       let shown = shown(write, of: key, count: state.withLock { $0.writeCount(of: key) })
       if let former = state.withLock({ $0.write([shown]) }) { return withExtendedLifetime(former) {} }

@@ -178,7 +178,7 @@ extension Entry {
   static func isOwn(_ flight: Flight<Value>, _ entry: Entry?) -> Bool { entry?.flight === flight }
 
   @inlinable
-  static func isAbsent(_ entry: Entry?) -> Bool { if case nil = entry { true } else { false } }
+  static func isAbsent(_ entry: Entry?) -> Bool { entry == nil }
 
   /// Returns whether a write's condition holds for the entry.
   ///

@@ -130,7 +130,7 @@ extension EntryTable {
       guard isAbsent(held.map { _ in true } ?? false) else { return }
       let decision = decide(held)
       shard.note(decision, on: key.fingerprint)
-      if let number, case nil = held { shard.slots[number].entry.flight?.noteLostRecord() }
+      if let number, held == nil { shard.slots[number].entry.flight?.noteLostRecord() }
       _ = shard.apply(decision, nil, to: key, at: number, budget: budget)
     }
   }

@@ -82,7 +82,7 @@ extension EntryTable {
   ) -> Shard<Key, Value>.Shortage? {
     let index = shards.index(of: key.hash)
     let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &gone)
-    if case .some = short { return short }
+    if short != nil { return short }
     shard.insertValue(value, cost: cost, forKey: key)
     if shards.count > 1 { priorities.note(shard.policy.lowestDensity, of: index) }
     return nil

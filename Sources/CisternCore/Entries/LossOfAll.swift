@@ -46,7 +46,7 @@ extension EntryTable {
         held.isPersisted = false
         shard.slots[number].entry = entry.replacingHeld(held)
       }
-      if case .some = loss.announce {
+      if loss.announce != nil {
         shown.append(.init(key: shard.slots.key(of: number), value: held.value, tags: held.timing.tags))
       }
     }
@@ -55,7 +55,7 @@ extension EntryTable {
       let hash = hash(edited.key)
       guard shards.index(of: hash) == index else { continue }
       let number = shard.slots.find(edited.key, fingerprint: Self.fingerprint(hash))
-      if case nil = number.flatMap({ shard.slots[$0].entry.held }) { shown.append(edited) }
+      if number.flatMap({ shard.slots[$0].entry.held }) == nil { shown.append(edited) }
     }
     if !shown.isEmpty { announce(shown) }
   }

@@ -33,7 +33,7 @@ struct MemoryGlance<Key: CacheKey, Value: Sendable> {
       return entry(of: key, held.timing, cost: Int(cost), residency, metadata)
     }
     if !records.edits.isEmpty, let edited = records.edits[key] {
-      guard case .some = edited.shown else { return nil }
+      guard edited.shown != nil else { return nil }
       let residency: EntryResidency = metadata == nil ? .memory : [.memory, .secondTier]
       return entry(of: key, edited.shownTiming, cost: Int(metadata?.cost ?? 0), residency, metadata)
     }

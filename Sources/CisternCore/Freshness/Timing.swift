@@ -22,7 +22,7 @@ enum Timing: Sendable {
   init(
     _ deadlines: Deadlines, uses: LastAccess? = nil, tags: [String] = [], age: ValueAge = ValueAge(), now: MonotonicTime
   ) {
-    if case nil = uses, tags.isEmpty, deadlines.areOne, !age.isNeeded {
+    if uses == nil, tags.isEmpty, deadlines.areOne, !age.isNeeded {
       self = .plain(until: deadlines.freshUntil)
     } else {
       self = .detailed(DetailedTiming(deadlines, uses: uses, tags: tags, created: age.created(at: now)))

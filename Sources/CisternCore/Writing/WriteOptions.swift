@@ -35,7 +35,7 @@ struct WriteOptions: Sendable {
 
   /// Whether the write names neither a lifetime nor tags.
   @inlinable
-  var isPlain: Bool { if case nil = expiry { namedTags.isEmpty } else { false } }
+  var isPlain: Bool { expiry == nil && namedTags.isEmpty }
 
   /// The same options for a value that replaces the cached one: no tags stay.
   @inlinable
