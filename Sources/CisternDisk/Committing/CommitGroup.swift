@@ -79,6 +79,14 @@ struct CommitGroup {
     }
   }
 
+  /// Returns the number of pages that the separate records among the items need in a file of extents.
+  func separatePages(of items: Range<Int>, limits: ExtentLimits) -> Int {
+    items.reduce(0) { sum, index in
+      guard let size = self[index].draft?.packedSize, size > limits.layout.largestRecord else { return sum }
+      return sum + limits.pages(ofSeparate: size)
+    }
+  }
+
   /// Returns whether the item belongs to a batch.
   func isBatched(_ position: Int) -> Bool { units[order[position]] != nil }
 

@@ -15,7 +15,11 @@ extension ExtentStep {
     let horizon = try target.horizon()
     if !(extents?.isCurrent(in: horizon) ?? false) {
       var read = try ExtentState(reading: target.indexed.transaction, target.tables)
-      if let extents { read.experience = extents.experience }
+      if let extents {
+        read.experience = extents.experience
+        // The extents of the window can have received records since. They are then evicted, too.
+        read.clearing = extents.clearing
+      }
       extents = read
     }
     let limits = target.tables.limits

@@ -78,6 +78,15 @@ extension RecordWork {
     }
   }
 
+  /// Makes pages in a row free for a large record, in a transaction that does nothing else.
+  mutating func clearWindow(
+    of count: Int, in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> WindowClearing.Progress {
+    try changeExtents(in: &transaction) { (step, target) throws(LMDBError) in
+      try step.clearWindow(of: count, in: &target)
+    }
+  }
+
   /// Continues a reclaim in progress. Returns whether it has ended.
   mutating func endReclaim(in transaction: inout IndexTransaction) throws(LMDBError) -> Bool {
     try changeExtents(in: &transaction) { (step, target) throws(LMDBError) in try step.endReclaim(in: &target) }

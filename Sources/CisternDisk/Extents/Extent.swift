@@ -32,6 +32,8 @@ struct Extent: Sendable, Equatable {
   /// The number of bytes of records that the index no longer refers to.
   var deadBytes: Int { end - ExtentLayout.headerSize - liveBytes }
 
+  var isFree: Bool { if case .free = state { true } else { false } }
+
   /// Whether the extent can be reclaimed.
   var isClosed: Bool { state == .closed }
 }

@@ -21,17 +21,21 @@ extension ExtentLog {
   func hasPending(during horizon: TransactionHorizon) -> Bool {
     let later = TransactionHorizon(
       current: TransactionNumber(number: horizon.current.number + 2), oldestSnapshot: horizon.oldestSnapshot)
-    return all.contains { number, extent in
-      guard case .free(let emptiedBy) = extent.state else { return false }
-      return !isReusable(number, emptiedBy, during: horizon) && later.allowsReuse(of: emptiedBy)
+    return free.contains { number, emptiedBy in
+      !isReusable(number, emptiedBy, during: horizon) && later.allowsReuse(of: emptiedBy)
     }
   }
 
   /// Returns whether a free extent waits for commits or for a reader.
   func hasWaiting(during horizon: TransactionHorizon) -> Bool {
-    all.contains { number, extent in
-      guard case .free(let emptiedBy) = extent.state else { return false }
-      return !isReusable(number, emptiedBy, during: horizon)
+    free.contains { number, emptiedBy in !isReusable(number, emptiedBy, during: horizon) }
+  }
+
+  /// The free extents that are not held, and the transactions that emptied them.
+  private var free: some Sequence<(number: ExtentNumber, emptiedBy: TransactionNumber)> {
+    all.lazy.compactMap { number, extent in
+      guard case .free(let emptiedBy) = extent.state, !summary.held.contains(number) else { return nil }
+      return (number, emptiedBy)
     }
   }
 
@@ -53,8 +57,7 @@ extension ExtentLog {
   ) -> (count: Int, first: ExtentNumber?) {
     var found: (number: ExtentNumber, emptiedBy: TransactionNumber)?
     var count = 0
-    for (number, extent) in all {
-      guard case .free(let emptiedBy) = extent.state, isReusable(number, emptiedBy, during: horizon) else { continue }
+    for (number, emptiedBy) in free where isReusable(number, emptiedBy, during: horizon) {
       count += 1
       if found.map({ emptiedBy < $0.emptiedBy }) ?? true { found = (number, emptiedBy) }
     }

@@ -23,6 +23,8 @@ struct ExtentLog: Sendable, Equatable {
     var liveBytes = 0
     /// The number of free extents, whether or not they can be written yet.
     var freeCount = 0
+    /// The extents that receive no records, because their pages will be released together.
+    var held: Set<ExtentNumber> = []
     /// The extents that have another state than their row.
     var changed: Set<ExtentNumber> = []
     /// The extents that the transaction in progress has added. Their place is known after its commit.
@@ -218,6 +220,9 @@ struct ExtentLog: Sendable, Equatable {
     summary.changed.insert(number)
     summary.freeCount -= 1
   }
+
+  /// Keeps extents from receiving records. Those that were held before receive them again.
+  mutating func hold(_ extents: [ExtentNumber]) { summary.held = Set(extents) }
 
   /// Closes the open extent of a stream, so that it can be reclaimed.
   mutating func closeOpen(_ stream: Extent.Stream) {

@@ -10,6 +10,8 @@ struct ExtentState: Sendable {
   var reclaim: Reclaim?
   /// The records of the extent that is reclaimed. Nil until they are listed.
   var victim: VictimList?
+  /// The clearing of pages in progress.
+  var clearing: WindowClearing?
   var names = PartitionNumbers()
   var itemPages = ItemPages()
   var experience: WriterExperience
@@ -64,6 +66,19 @@ struct ExtentState: Sendable {
     self.committed = committed
     // The extent of an older reclaim can have another state since, if the row is damaged.
     if let reclaim = row.reclaim, log[reclaim.number]?.isClosed ?? false { self.reclaim = reclaim }
+  }
+
+  /// Ends the clearing in progress. Its free extents receive records again.
+  mutating func endClearing() {
+    guard clearing != nil else { return }
+    clearing = nil
+    log.hold([])
+  }
+
+  /// Notes the beginning of a commit group.
+  mutating func noteGroup() {
+    experience.noteGroup()
+    endClearing()
   }
 
   /// A value that changes if a transaction examines records to make room, or makes room.

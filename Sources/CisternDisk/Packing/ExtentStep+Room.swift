@@ -9,6 +9,7 @@ extension ExtentStep {
   ) throws(LMDBError) -> Bool {
     if hasBatchRoom { return true }
     if size > layout.largestRecord { return try makePages(forSeparate: size, in: &target) }
+    state.endClearing()
     try keepReserve(in: &target)
     if state.log.hasRoom(for: size, in: .writes, during: horizon) { return true }
     // A reader can keep the extents of the reserve from being written.
@@ -165,6 +166,16 @@ extension ExtentStep {
       if room - unusablePages >= pages { return true }
       // The pages that were freed for this can be used after further commits.
       guard room < pages, hasBudget else { return false }
+      // An extent has enough pages in a row for a smaller record.
+      if pages > context.limits.pagesPerExtent, state.experience.clearedPages < pages {
+        // The window is chosen among the pages of the last commit.
+        guard appendedSeparates.isEmpty else { return false }
+        switch try clearWindow(of: pages, in: &target) {
+        case .unfinished: return false
+        case .finished: continue
+        case .impossible: break
+        }
+      }
       if state.log.freeCount > 1, let free = state.log.newestFree {
         try release(free, in: &target)
       } else if try !reclaim(context.limits.reclaimedBytes, in: &target) {

@@ -19,6 +19,7 @@ extension ExtentStep {
     let key = ExtentRow.Key(number)
     try target.putRow(ExtentRow.separate(record).bytes(under: key), under: key)
     appendedSeparates.insert(number)
+    state.experience.clearedPages = 0
     return address
   }
 
@@ -34,9 +35,9 @@ extension ExtentStep {
     outcome.hasChanges = true
   }
 
-  /// Evicts the oldest separate record, or gives it a second chance if it was read: a new age, without a copy.
+  /// Evicts a separate record, or gives it a second chance if it was read: a new age, without a copy.
   mutating func evictSeparate(
-    _ number: SeparateNumber, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+    _ number: SeparateNumber, keepsUsed: Bool = true, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     let address = RecordAddress(separate: number.number)
     outcome.hasChanges = true
@@ -49,7 +50,7 @@ extension ExtentStep {
     let record = FoundRecord(address: address, size: entry.size)
     let evicted = try evicted(address, of: entry.generation, in: target)
     // A record that must not be shown gets no second chance.
-    if evicted != nil, context.recency.isMarked(address.mark), state.experience.secondChances.take() {
+    if keepsUsed, evicted != nil, context.recency.isMarked(address.mark), state.experience.secondChances.take() {
       context.recency.clear(address.mark)
       state.separates.renew(number, age: state.log.nextAge())
       guard let renewed = state.separates.records[number] else { return }

@@ -25,7 +25,11 @@ struct ExtentStep: ~Copyable {
   let horizon: TransactionHorizon
   var state: ExtentState
   /// The state at the beginning, without the extents, whose log undoes its changes itself.
-  private let former: (separates: SeparateRecords, reclaim: Reclaim?, victim: VictimList?, names: PartitionNumbers)
+  private let former:
+    (
+      separates: SeparateRecords, reclaim: Reclaim?, victim: VictimList?, clearing: WindowClearing?,
+      names: PartitionNumbers
+    )
   private let formerExperience: WriterExperience
   var writer: ExtentWriter
   /// The extents that received records in this transaction. It does not reclaim them.
@@ -64,7 +68,7 @@ struct ExtentStep: ~Copyable {
     state = nil
     self.state = taken
     self.state.itemPages = itemPages
-    former = (taken.separates, taken.reclaim, taken.victim, taken.names)
+    former = (taken.separates, taken.reclaim, taken.victim, taken.clearing, taken.names)
     formerExperience = taken.experience
     writer = ExtentWriter(layout: context.limits.layout, pageSize: context.limits.pageSize)
     self.state.log.begin(pageSize: context.limits.pageSize, avoidsSharedPages: context.avoidsSharedPages)
@@ -214,7 +218,7 @@ struct ExtentStep: ~Copyable {
   /// Returns the state after an abort: that at the beginning.
   consuming func aborted() -> ExtentState {
     state.log.abort()
-    (state.separates, state.reclaim, state.victim, state.names) = former
+    (state.separates, state.reclaim, state.victim, state.clearing, state.names) = former
     state.experience = formerExperience
     return state
   }

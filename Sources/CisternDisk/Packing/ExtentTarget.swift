@@ -47,6 +47,12 @@ protocol ExtentTables: ~Copyable, ~Escapable {
   /// The pages of the tables. O(1).
   borrowing func tablePages() throws(LMDBError) -> TablePages
 
+  /// Returns the first page of an extent or a separate record. Nil if it is unknown, or not committed yet.
+  borrowing func committedPage(of key: ExtentRow.Key) throws(LMDBError) -> Int?
+
+  /// Returns the uses of the pages as of the last commit. Nil if they are unknown.
+  borrowing func committedPageUses(of generations: [Generation]) throws(LMDBError) -> PageUses?
+
   /// Returns the number of pages that only the items of the generation use, as of the last commit. Nil if it is unknown.
   borrowing func committedItemPages(of generation: Generation) throws(LMDBError) -> Int?
 }

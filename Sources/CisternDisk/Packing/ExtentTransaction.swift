@@ -139,6 +139,14 @@ extension ExtentTransaction {
     return pages
   }
 
+  borrowing func committedPage(of key: ExtentRow.Key) throws(LMDBError) -> Int? {
+    try indexed.transaction.place(ofValueForKey: UInt(key.number), in: tables.extents).map { Int($0.page) }
+  }
+
+  borrowing func committedPageUses(of generations: [Generation]) throws(LMDBError) -> PageUses? {
+    indexed.transaction.committedPageUses(of: generations.map { IndexKey($0.number) }, in: tables.index)
+  }
+
   borrowing func committedItemPages(of generation: Generation) throws(LMDBError) -> Int? {
     indexed.transaction.committedPageCount(forKey: IndexKey(generation.number), in: tables.index)
   }

@@ -11,12 +11,17 @@ struct WriterExperience: Sendable {
   var savedBytes = Int.max
   /// The mean size of the records in the last reclaimed extent.
   var meanRecordSize = 1024
+  /// The number of pages in a row that were cleared for the next large record.
+  var clearedPages = 0
+  /// The pages of trees that were in a window when it was cleared. Those that are still there did not move.
+  var treePagesInWindow: Set<Int> = []
   /// The pages of removed extents and separate records that LMDB cannot use again yet.
   var freedPages = FreedPages()
 
   /// Notes the beginning of a commit group.
   mutating func noteGroup() {
     forcedEvictions = 0
+    clearedPages = 0
     ceiling.noteGroup()
   }
 

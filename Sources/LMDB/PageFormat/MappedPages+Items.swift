@@ -36,7 +36,7 @@ extension MappedPages {
 
   /// Searches for the node of a key of an index. Also returns the last page of the snapshot.
   @inline(__always)
-  private func node(for key: IndexKey, in name: ShortKey, snapshot: UInt64) -> (found: Found, lastPage: UInt64) {
+  func node(for key: IndexKey, in name: ShortKey, snapshot: UInt64) -> (found: Found, lastPage: UInt64) {
     guard let (main, lastPage) = unsafe tree(of: snapshot) else { return unsafe (.unknown, 0) }
     let table = unsafe node(for: name, below: main, lastPage: lastPage)
     guard case .node(let record, let page) = unsafe table else { return unsafe (table, lastPage) }

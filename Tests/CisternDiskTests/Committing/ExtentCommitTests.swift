@@ -115,6 +115,24 @@ import Testing
     try file.close()
   }
 
+  @Test func `The clearing of pages continues after another process has committed`() throws {
+    let file = try open()
+    var ours: ExtentState?
+    var theirs: ExtentState?
+    try put(0..<5, in: file, &ours)
+    let clearing = WindowClearing(10..<20, of: OccupiedPages(pageCount: 30, fileEnd: 30, runs: []))
+    ours?.clearing = clearing
+    try put(5..<10, in: file, &theirs)
+    try file.withStep(StepContext(), &ours) { (step, transaction) throws(LMDBError) in
+      try step.finish(in: &transaction)
+    }
+    #expect(ours?.clearing == clearing && ours?.log.count == theirs?.log.count)
+    // A commit group ends a clearing that an earlier one has left.
+    ours?.noteGroup()
+    #expect(ours?.clearing == nil)
+    try file.close()
+  }
+
   @Test(arguments: [EnvironmentOptions.Durability.noSync, .noMetaSync])
   func `Commits that survive a power cut write to no page with committed records`(
     durability: EnvironmentOptions.Durability

@@ -7,15 +7,15 @@ import Testing
 
 /// Dense files with records in extents and with separate ones, which compete for the pages of the map.
 @Suite struct MixedSizesTests {
-  private let scratch = TemporaryDirectory()
-  private let told = Told()
+  let scratch = TemporaryDirectory()
+  let told = Told()
 
-  private func open(_ limit: ByteCount, durability: Durability = .processCrash) throws -> DiskTier {
+  func open(_ limit: ByteCount, durability: Durability = .processCrash) throws -> DiskTier {
     try openTier(scratch, limit: limit, layout: .dense, durability: durability, told: told)
   }
 
   /// The number of bytes of the readable values. A look-up would count as a use.
-  private func bytesHeld(_ cache: any TransactionalPartition) -> Int {
+  func bytesHeld(_ cache: any TransactionalPartition) -> Int {
     var bytes = 0
     cache.forEachRecord { _, metadata, _ in
       bytes += Int(metadata.cost)
@@ -24,7 +24,7 @@ import Testing
     return bytes
   }
 
-  private func put(_ key: String, _ number: Int, size: Int, in cache: any TransactionalPartition) {
+  func put(_ key: String, _ number: Int, size: Int, in cache: any TransactionalPartition) {
     let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: UInt32(size))
     _ = cache.stage(.record(key: bytes(key), metadata, bytes: value(number, size: size)))
   }

@@ -8,72 +8,12 @@ import TestDirectories
 @testable import CisternDisk
 
 /// Transactions on extents in a file of LMDB.
-struct ExtentTransactionTests {
-  /// An open file of extents.
-  private struct File {
-    let environment: Environment
-    let tables: FileTables
-  }
-
-  private let directory = TemporaryDirectory()
-  private let recency = RecencyBitmap(capacity: 1 << 16)
-
-  private func open() throws -> File {
-    let options = EnvironmentOptions(mapSize: 2 << 20, durability: .noSync)
-    let environment = try Environment.open(directory: directory.path, options: options)
-    let meta = try environment.openDatabase(named: DiskFile.metaName)
-    return File(environment: environment, tables: try FileTables(environment, meta: meta))
-  }
-
-  /// Opens a new file, with a generation.
-  private func create() throws -> File {
-    let file = try open()
-    try file.environment.withWrite { (transaction) throws(LMDBError) in
-      try file.tables.putFirstRows(in: &transaction)
-      try transaction.put(GenerationCounts().value, forKey: MetaTable.live(.first), in: file.tables.meta)
-    }
-    return file
-  }
-
-  /// Runs a transaction, which reads the state if it is nil. Aborts it if the body throws.
-  private func transaction(
-    _ state: inout ExtentState?, _ file: File,
-    _ body: (inout ExtentStep, inout ExtentTransaction) throws(LMDBError) -> Void
-  ) throws {
-    let (given, tables) = (state, file.tables)
-    var ended: ExtentState?
-    defer { state = ended }
-    let context = ExtentStep.Context(limits: tables.limits, recency: recency)
-    try file.environment.withWrite { (transaction) throws(LMDBError) in
-      var state = given
-      if state == nil { state = try ExtentState(reading: transaction, tables) }
-      var target = ExtentTransaction(transaction, tables)
-      do throws(LMDBError) {
-        var step = try ExtentStep(&state, context, during: try target.horizon(), in: target)
-        do throws(LMDBError) {
-          try body(&step, &target)
-          try step.finish(withLiveBytes: true, in: &target)
-          ended = step.committed()
-        } catch {
-          ended = step.aborted()
-          throw error
-        }
-        transaction = target.end()
-      } catch {
-        transaction = target.end()
-        throw error
-      }
-    }
-  }
-
-  private func read(_ file: File) throws -> ExtentState {
-    try file.environment.withRead { (transaction) throws(LMDBError) in
-      try ExtentState(reading: transaction, file.tables)
-    }
-  }
+struct ExtentTransactionTests: ExtentFileFixture {
+  let directory = TemporaryDirectory()
+  let recency = RecencyBitmap(capacity: 1 << 16)
 
   /// Returns the values of these keys as a reader finds them. Fails if the index has other items.
-  private func contents(_ file: File, of keys: some Sequence<[UInt8]>) throws -> [[UInt8]: [UInt8]] {
+  private func contents(_ file: ExtentFile, of keys: some Sequence<[UInt8]>) throws -> [[UInt8]: [UInt8]] {
     let tables = file.tables
     return try file.environment.withRead { (transaction) throws(LMDBError) in
       var found: [[UInt8]: [UInt8]] = [:]
@@ -104,7 +44,7 @@ struct ExtentTransactionTests {
   }
 
   /// Expects that the usage is the number of pages that LMDB has not listed as free.
-  private func checkUsage(_ state: inout ExtentState?, _ file: File) throws {
+  private func checkUsage(_ state: inout ExtentState?, _ file: ExtentFile) throws {
     let free = try file.environment.freePageCount()
     let pages = try file.environment.information().pageCount
     try transaction(&state, file) { (step, target) throws(LMDBError) in
@@ -117,7 +57,7 @@ struct ExtentTransactionTests {
 
   /// Lets two commits pass and makes the map less full, as the writer does after LMDB found the map full.
   private func makeRoom(
-    _ state: inout ExtentState?, _ file: File, _ expected: inout [[UInt8]: [UInt8]]
+    _ state: inout ExtentState?, _ file: ExtentFile, _ expected: inout [[UInt8]: [UInt8]]
   ) throws {
     for _ in 0..<2 { try transaction(&state, file) { step, _ in step.outcome.hasChanges = true } }
     var evicted: [EvictedRecord] = []

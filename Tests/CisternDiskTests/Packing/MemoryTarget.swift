@@ -14,6 +14,8 @@ struct MemoryTarget: ExtentTarget {
     var counts: [Generation: GenerationCounts] = [:]
     var names: [PartitionNumber: Generation] = [:]
     var dead: Set<Generation> = []
+    /// The places of extents and separate records. Nil if their values need no pages in a row.
+    var places: PagePlaces?
 
     /// Returns the extent or value that contains an address.
     func has(_ address: RecordAddress, in layout: ExtentLayout) -> Bool {
@@ -84,10 +86,13 @@ struct MemoryTarget: ExtentTarget {
 
   mutating func move(toFirstFrom digest: RecordDigest, of generation: Generation) throws(LMDBError) -> LocatedDigest? {
     position = (generation, lowerBound(digest, of: generation), false)
-    return current
+    return currentItem
   }
 
-  private var current: LocatedDigest? {
+  /// The transaction in progress.
+  private var current: TransactionNumber { TransactionNumber(number: number.number + 1) }
+
+  private var currentItem: LocatedDigest? {
     guard let position, let items = tables.index[position.generation] else { return nil }
     return position.index < items.count ? items[position.index] : nil
   }
@@ -95,18 +100,18 @@ struct MemoryTarget: ExtentTarget {
   mutating func moveToNext() throws(LMDBError) -> LocatedDigest? {
     if position?.isRemoved == false { position?.index += 1 }
     position?.isRemoved = false
-    return current
+    return currentItem
   }
 
   mutating func replaceCurrent(with address: RecordAddress) throws(LMDBError) {
     try change()
-    guard let position, let item = current else { return violations.append("no item is at the position") }
+    guard let position, let item = currentItem else { return violations.append("no item is at the position") }
     tables.index[position.generation]?[position.index] = LocatedDigest(digest: item.digest, address: address)
   }
 
   mutating func removeCurrent() throws(LMDBError) {
     try change()
-    guard let place = position, current != nil else { return violations.append("no item is at the position") }
+    guard let place = position, currentItem != nil else { return violations.append("no item is at the position") }
     tables.index[place.generation]?.remove(at: place.index)
     position?.isRemoved = true
   }
@@ -147,6 +152,8 @@ struct MemoryTarget: ExtentTarget {
   }
 
   mutating func addExtent(_ number: ExtentNumber) throws(LMDBError) {
+    let current = current
+    try tables.places?.add(ExtentRow.Key(number), limits.pagesPerExtent, during: current)
     tables.extents.insert(number)
     values.add(number)
     try change()
@@ -154,16 +161,23 @@ struct MemoryTarget: ExtentTarget {
 
   mutating func removeExtent(_ number: ExtentNumber) throws(LMDBError) {
     try change()
+    let current = current
+    tables.places?.remove(ExtentRow.Key(number), during: current)
     if tables.extents.remove(number) == nil { violations.append("an extent is removed twice") }
   }
 
   mutating func putSeparate(_ bytes: RawSpan, _ number: SeparateNumber) throws(LMDBError) {
+    let pages = limits.pages(ofSeparate: bytes.byteCount)
+    let current = current
+    try tables.places?.add(ExtentRow.Key(number), pages, during: current)
     tables.separates[number] = bytes.copiedBytes()
     try change()
   }
 
   mutating func removeSeparate(_ number: SeparateNumber) throws(LMDBError) {
     try change()
+    let current = current
+    tables.places?.remove(ExtentRow.Key(number), during: current)
     if tables.separates.removeValue(forKey: number) == nil { violations.append("a separate record is removed twice") }
   }
 
@@ -193,6 +207,12 @@ struct MemoryTarget: ExtentTarget {
     pages.others = 4
     return pages
   }
+
+  func committedPage(of key: ExtentRow.Key) -> Int? {
+    committed.places?.occupied[key].flatMap { tables.places?.occupied[key] == $0 ? $0.lowerBound : nil }
+  }
+
+  func committedPageUses(of generations: [Generation]) -> PageUses? { committed.places?.uses }
 
   func committedItemPages(of generation: Generation) -> Int? { itemPages(of: generation, in: committed) }
 

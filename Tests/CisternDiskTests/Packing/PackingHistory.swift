@@ -25,6 +25,8 @@ struct PackingHistory {
   private var version: Int64 = 0
   /// Whether some transactions fail at one of their changes.
   var hasFailures = true
+  /// The size of the largest values.
+  var largestValue = 20_000
 
   init(mapSize: Int, writers: Int = 1, seed: UInt64) throws {
     model = PackingModel(mapSize: mapSize, writers: writers)
@@ -57,7 +59,7 @@ struct PackingHistory {
     let size =
       switch Int.random(in: 0..<24, using: &generator) {
       case 0: Int.random(in: 4000...4200, using: &generator)
-      case 1: Int.random(in: 4200...20_000, using: &generator)
+      case 1: Int.random(in: 4200...largestValue, using: &generator)
       case 2...5: Int.random(in: 0...8, using: &generator)
       default: Int.random(in: 1...1500, using: &generator)
       }

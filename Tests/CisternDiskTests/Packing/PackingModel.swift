@@ -44,6 +44,10 @@ struct PackingModel {
   private(set) var failures = 0
   private(set) var damagedExtents = 0
   private var nextGeneration = Generation.first
+  /// The number of pages in a row that the last record needs, if it is separate.
+  private var wantedPages = 0
+  /// The number of windows that were cleared after the map was full.
+  private(set) var clearings = 0
 
   init(mapSize: Int, writers: Int = 1) {
     let layout = ExtentLayout(mapSize: mapSize)
@@ -98,10 +102,32 @@ struct PackingModel {
   /// Lets two commits pass and makes the map less full, as the writer does after LMDB found the map full.
   private mutating func relieve() throws {
     for _ in 0..<2 { try #require(try transaction { _, step in step.outcome.hasChanges = true }) }
+    if target.tables.places != nil, wantedPages > limits.pagesPerExtent, try clearWindow() { return }
     _ = try transaction { (model, step) throws(LMDBError) in
       _ = try step.relieve(in: &model.target)
       model.noteEvictions(&step)
     }
+  }
+
+  private mutating func clearWindow() throws -> Bool {
+    for _ in 0..<100 {
+      var progress = WindowClearing.Progress.impossible
+      let isCommitted = try transaction { (model, step) throws(LMDBError) in
+        step.outcome.hasChanges = true
+        progress = try step.clearWindow(of: model.wantedPages, in: &model.target)
+        model.noteEvictions(&step)
+      }
+      guard isCommitted else { return false }
+      switch progress {
+      case .unfinished: continue
+      case .impossible: return false
+      case .finished:
+        clearings += 1
+        for _ in 0..<2 { try #require(try transaction { _, step in step.outcome.hasChanges = true }) }
+        return true
+      }
+    }
+    return false
   }
 
   /// Removes the evicted records from the expected contents.
@@ -117,6 +143,8 @@ struct PackingModel {
 
   mutating func put(_ key: Key, _ value: Value, _ step: inout ExtentStep) throws(LMDBError) -> Bool {
     let draft = RecordDraft(key: key.key, metadata: value.metadata, bytes: value.bytes)
+    let size = draft.packedSize
+    wantedPages = size > limits.layout.largestRecord ? limits.pages(ofSeparate: size) : 0
     let isPut = try step.put(draft, of: key.generation, in: &target)
     noteEvictions(&step)
     if isPut { pending[key] = value }

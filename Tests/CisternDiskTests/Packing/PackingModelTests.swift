@@ -30,6 +30,20 @@ struct PackingModelTests {
     if seed % 3 != 0 { #expect(history.model.evictions > 0) }
   }
 
+  @Test(arguments: 1...12) func `large values that need pages in a row find them`(seed: UInt64) throws {
+    var history = try PackingHistory(mapSize: 1 << 20, writers: seed % 3 == 0 ? 2 : 1, seed: seed)
+    history.model.target.usePages()
+    history.largestValue = 120_000
+    for step in 0..<300 {
+      try history.step()
+      if step % 25 == 0 {
+        try history.model.check()
+        try history.model.checkReaders()
+      }
+    }
+    #expect(history.model.evictions > 0 && history.model.damagedExtents == 0)
+  }
+
   @Test(arguments: 1...4) func `writers that take turns agree on the records`(seed: UInt64) throws {
     var history = try PackingHistory(mapSize: 1 << 20, writers: 2, seed: seed)
     for step in 0..<200 {

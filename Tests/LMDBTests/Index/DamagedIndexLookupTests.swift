@@ -107,6 +107,42 @@ import Testing
     #expect(counts.found > 100 && counts.absent > 100 && counts.unknown > 100)
   }
 
+  @Test(arguments: 1...3 as ClosedRange<UInt64>)
+  func `Damaged pages never lead the search for the uses of pages outside of the pages`(seed: UInt64) throws {
+    let sample = IndexImage.sample
+    let memory = unsafe try Memory(sample.image.bytes)
+    let snapshot = sample[sample.image.meta + 144, UInt64.self]
+    let keys = [IndexImage.several, IndexImage.oneLeaf, IndexImage.manyLeaves]
+    var random = SeededGenerator(seed: seed)
+    var counts = (found: 0, unknown: 0)
+    for round in 0..<2_000 {
+      let freeList = sample.image.page(sample[sample.image.meta + 80, UInt64.self])
+      let offset =
+        switch round % 6 {
+        case 0: freeList + Int.random(in: 0..<4_096, using: &random)
+        case 1: sample.treeRoot + Int.random(in: 0..<4_096, using: &random)
+        case 2: sample.treeRecord - 14 + Int.random(in: 0..<62, using: &random)
+        case 3: sample.image.meta + 40 + Int.random(in: 0..<48, using: &random)
+        case 4: sample.record - 14 + Int.random(in: 0..<62, using: &random)
+        default: Int.random(in: 8_192..<sample.image.bytes.count, using: &random)
+        }
+      unsafe memory.setByte(offset, [0, 1, 0x0F, 0xFF].randomElement(using: &random) ?? 0)
+      if let uses = unsafe memory.pages.uses(of: keys, in: name, snapshot: snapshot) {
+        counts.found += 1
+        #expect((uses.free + uses.items.map(\.page)).allSatisfy { $0 > 1 && $0 <= uses.lastPage })
+        #expect(uses.free.count <= uses.lastPage && uses.items.count <= uses.lastPage)
+      } else {
+        counts.unknown += 1
+      }
+      if round % 4 == 0 {
+        unsafe sample.image.bytes.withUnsafeBytes {
+          unsafe memory.start.copyMemory(from: $0.baseAddress!, byteCount: memory.count)
+        }
+      }
+    }
+    #expect(counts.found > 100 && counts.unknown > 100)
+  }
+
   @Test func `A page that states too many items gives no answer`() throws {
     var sample = IndexImage.sample
     let snapshot = sample[sample.image.meta + 144, UInt64.self]

@@ -22,6 +22,11 @@ extension Writer {
     // If the map is full, the first call only lets two commits pass. LMDB can then reuse the pages that the last
     // commits freed, and readers may have ended.
     if attempts == 1, error.code == .mapFull, try commitTwice(in: file) { return }
+    if error.code == .mapFull, case .extents(let tables) = file.layout,
+      try clearPages(for: tables, in: file, during: &commit)
+    {
+      return
+    }
     extraMargin = isResized ? 0 : min(extraMargin + limits.pagesPerTransaction / 2, limits.pageCount / 4)
     let hadRecords =
       switch file.layout {
@@ -56,7 +61,7 @@ extension Writer {
 
   /// Tries a larger size from time to time while the device is smaller than the disk limit.
   func tryLargerSize() {
-    extents?.experience.noteGroup()
+    extents?.noteGroup()
     // LMDB is not asked: outside a transaction, its pages can be missing because another program truncated the file.
     let pages = engine.counters.fileBytes.load(ordering: .relaxed) / DiskLimits.pageSize
     switch deviceRoom.beginGroup(pages: pages, freePages: { engine.freeBytes.map { $0 / DiskLimits.pageSize } }) {

@@ -6,7 +6,7 @@ import LMDB
 extension Writer {
   /// The number of transactions in a row without progress that are normal: an extent can be written two commits after it
   /// was emptied.
-  private static let normalStalls = 3
+  static let normalStalls = 3
   /// The number of transactions that make room for one item or batch before the oldest extents are evicted, although others have dead bytes.
   private static let mostEmptySteps = 500
   /// The number of extents that are evicted then.

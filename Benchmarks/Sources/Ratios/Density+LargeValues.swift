@@ -1,0 +1,44 @@
+import Cistern
+import Workloads
+
+extension Density {
+  /// Fills a store with values of 800 B, and then stores values of the greatest size between groups of small ones.
+  ///
+  /// After each of them, the newest values are read. The row has the least share of the limit that values take then.
+  func leastShareBesideLargeValues(limit: ByteCount) async throws -> Row {
+    let dense = try await leastShare(limit, .dense)
+    let ordered = try await leastShare(limit, .ordered)
+    return Row(
+      title: "least share of \(limit) beside values of almost an eighth", subject: decimal(dense),
+      yardstick: "ordered layout", yardstickCost: decimal(ordered),
+      result: (decimal(dense), "≥ 0.50", dense >= 0.5))
+  }
+
+  private func leastShare(_ limit: ByteCount, _ layout: DiskLayout) async throws -> Double {
+    let stocked = try await StockedDisk(
+      entries: 0, size: 0, limit: limit, durability: .processCrash, layout: layout)
+    let cache = stocked.cache
+    let small = [UInt8](repeating: 7, count: 800)
+    let large = [UInt8](repeating: 7, count: limit.bytes / 8 * 98 / 100)
+    let count = 2 * limit.bytes / small.count
+    for number in 0..<count {
+      cache.setValue(small, forKey: Int.key(number))
+      if number.isMultiple(of: 500) { try await stocked.store.flush() }
+    }
+    var least = 1.0
+    var next = count
+    for round in 0..<40 {
+      for _ in 0..<limit.bytes / 40_000 {
+        cache.setValue(small, forKey: Int.key(next))
+        next += 1
+      }
+      try await stocked.store.flush()
+      cache.setValue(large, forKey: Int.key(-1 - round))
+      least = min(least, try await share(of: stocked, limit: limit))
+      for number in next - limit.bytes / 6000..<next { _ = cache.value(forKey: Int.key(number)) }
+      for number in 0...round { _ = cache.value(forKey: Int.key(-1 - number)) }
+    }
+    try await stocked.close()
+    return least
+  }
+}

@@ -1,0 +1,99 @@
+import CisternCore
+import LMDB
+
+// Pages in a row for a large record.
+
+extension ExtentStep {
+  /// Evicts the records in a window of pages in a row, and releases the pages.
+  ///
+  /// The method continues a clearing in progress. Otherwise it chooses the window that costs least. The transaction must not have
+  /// put a large record, because the window is chosen among the pages of the last commit.
+  ///
+  /// - Parameters:
+  ///   - count: The number of pages in a row.
+  ///   - target: The transaction.
+  /// - Returns: The progress.
+  /// - Throws: `LMDBError` if LMDB fails.
+  mutating func clearWindow(
+    of count: Int, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> WindowClearing.Progress {
+    if let clearing = state.clearing, clearing.window.count < count { state.endClearing() }
+    if state.clearing == nil, let occupied = try occupiedPages(forWindowOf: count, in: target) {
+      state.clearing = occupied.cheapestWindow(of: count).map { WindowClearing($0, of: occupied) }
+      // The others have moved.
+      state.experience.treePagesInWindow.formIntersection(occupied.treePages(in: 0..<occupied.pageCount))
+    }
+    guard let clearing = state.clearing else { return .impossible }
+    guard appended.isDisjoint(with: clearing.extents) else { return .unfinished }
+    hold(clearing.extents)
+    guard try evict(clearing, in: &target), try moveTrees(outOf: clearing.window, in: &target) else {
+      return .unfinished
+    }
+    for number in clearing.extents where state.log[number] != nil { try release(number, in: &target) }
+    state.endClearing()
+    state.experience.clearedPages = count
+    return .finished
+  }
+
+  /// Keeps new records and copies out of extents.
+  private mutating func hold(_ extents: [ExtentNumber]) {
+    state.log.hold(extents)
+    for (stream, number) in state.log.open where extents.contains(number) { state.log.closeOpen(stream) }
+  }
+
+  /// Evicts the records of a window, so that its extents are free. Returns whether this has ended.
+  ///
+  /// Records in extents have second chances, as far as their copies have room elsewhere.
+  private mutating func evict(
+    _ clearing: WindowClearing, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> Bool {
+    for number in clearing.separates where state.separates.records[number] != nil {
+      guard hasBudget else { return false }
+      try evictSeparate(number, keepsUsed: false, in: &target)
+    }
+    for number in clearing.extents {
+      while let extent = state.log[number], !extent.isFree {
+        if state.reclaim == nil {
+          state.reclaim = Reclaim(ReclaimPolicy.Choice(number: number, method: .evict), age: extent.age)
+        }
+        guard hasBudget, try reclaim(context.limits.reclaimedBytes, in: &target) else { return false }
+      }
+    }
+    return true
+  }
+
+  /// Makes LMDB move the pages of its trees that are in the window. Returns false if further ones must wait for a commit.
+  private mutating func moveTrees(
+    outOf window: Range<Int>, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> Bool {
+    guard let occupied = try occupiedPages(forWindowOf: window.count, in: target) else { return true }
+    let contents = occupied.contents(of: window)
+    state.experience.treePagesInWindow.formUnion(occupied.treePages(in: window))
+    for case .items(let digest, let generation) in contents {
+      guard hasBudget else { return false }
+      guard let found = try target.move(toFirstFrom: digest, of: generation) else { continue }
+      try target.replaceCurrent(with: found.address)
+      touched.note(found.digest, of: generation)
+      outcome.hasChanges = true
+    }
+    // Most of the other pages have rows. Nearly each commit moves the rest.
+    if contents.contains(.other) { try rewriteRows(in: &target) }
+    return true
+  }
+
+  /// Writes the rows as they are, so that LMDB moves their pages.
+  private mutating func rewriteRows(
+    in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) {
+    for entry in state.log.table.entries {
+      guard let written = entry.written else { continue }
+      let key = ExtentRow.Key(entry.number)
+      try target.putRow(ExtentRow.extent(written).bytes(under: key), under: key)
+    }
+    for (number, record) in state.separates.records {
+      let key = ExtentRow.Key(number)
+      try target.putRow(ExtentRow.separate(record).bytes(under: key), under: key)
+    }
+    outcome.hasChanges = true
+  }
+}

@@ -1,0 +1,17 @@
+extension WriteTransaction {
+  /// Returns the uses of pages as of the last commit, or nil if the mapped pages give no answer.
+  ///
+  /// The cost is linear in the number of free pages and of pages with items. The method reads no leaf of items.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys whose items to find.
+  ///   - index: The index.
+  /// - Returns: The uses.
+  package borrowing func committedPageUses(of keys: [IndexKey], in index: IndexDatabase) -> PageUses? {
+    guard let name = index.name, number > 0,
+      let pages = unsafe environment._withUnsafeGuaranteedRef({ unsafe $0.map.pages })
+    else { return nil }
+    // No transaction changes the pages of the last commit before this one ends.
+    return unsafe pages.uses(of: keys, in: name, snapshot: UInt64(number - 1))
+  }
+}

@@ -1,0 +1,215 @@
+import CisternTestSupport
+import CisternTesting
+import TestDirectories
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+@testable import LMDB
+
+/// Pages in a row that a transaction clears in a full file of LMDB.
+struct WindowClearingTests: ExtentFileFixture {
+  let directory = TemporaryDirectory()
+  let recency = RecencyBitmap(capacity: 1 << 16)
+
+  private struct Impossible: Error {}
+
+  private func draft(_ number: Int, size: Int) -> RecordDraft {
+    RecordDraft(
+      key: bytes("key \(number)"),
+      metadata: RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: UInt32(size)),
+      bytes: value(number, size: size))
+  }
+
+  /// Puts records until the file has been full for some time.
+  private func fill(_ file: ExtentFile, _ state: inout ExtentState?) throws {
+    var (number, evictions) = (0, 0)
+    while evictions < 1500 {
+      evictions += try put((0..<40).map { draft(number + $0, size: 400 + ($0 * 31 + number) % 700) }, &state, file)
+        .evicted
+      number += 40
+    }
+  }
+
+  /// Puts records in one transaction, as far as they have room. Makes the map less full if LMDB finds it full.
+  @discardableResult
+  private func put(
+    _ drafts: [RecordDraft], _ state: inout ExtentState?, _ file: ExtentFile
+  ) throws -> (count: Int, evicted: Int) {
+    var (count, evicted) = (0, 0)
+    do {
+      try transaction(&state, file) { (step, target) throws(LMDBError) in
+        while count < drafts.count, try step.put(drafts[count], of: .first, in: &target) { count += 1 }
+        evicted = step.outcome.evicted.count
+      }
+      return (count, evicted)
+    } catch let error as LMDBError {
+      try #require(error.code == .mapFull)
+      try pass(&state, file)
+      let pages = drafts.map { file.tables.limits.pages(ofSeparate: $0.packedSize) }.max() ?? 0
+      if pages > file.tables.limits.pagesPerExtent {
+        try clear(pages, &state, file)
+      } else {
+        try transaction(&state, file) { (step, target) throws(LMDBError) in _ = try step.relieve(in: &target) }
+      }
+      try pass(&state, file)
+      return (0, 0)
+    }
+  }
+
+  private func pass(_ state: inout ExtentState?, _ file: ExtentFile) throws {
+    for _ in 0..<2 { try transaction(&state, file) { step, _ in step.outcome.hasChanges = true } }
+  }
+
+  /// Returns the pages in use after the last commit.
+  private func occupied(
+    _ state: inout ExtentState?, _ file: ExtentFile, forWindowOf count: Int = 1
+  ) throws -> OccupiedPages {
+    var occupied: OccupiedPages?
+    try transaction(&state, file) { (step, target) throws(LMDBError) in
+      occupied = try step.occupiedPages(forWindowOf: count, in: target)
+    }
+    return try #require(occupied)
+  }
+
+  /// Clears a window, in as many transactions as it takes. Returns the pages in use before the last one of these.
+  @discardableResult
+  private func clear(
+    _ count: Int, _ state: inout ExtentState?, _ file: ExtentFile
+  ) throws -> (before: OccupiedPages, window: Range<Int>) {
+    for _ in 0..<200 {
+      let before = try occupied(&state, file, forWindowOf: count)
+      var progress = WindowClearing.Progress.impossible
+      var window = 0..<0
+      try transaction(&state, file) { (step, target) throws(LMDBError) in
+        step.outcome.hasChanges = true
+        window = step.state.clearing?.window ?? before.cheapestWindow(of: count) ?? window
+        progress = try step.clearWindow(of: count, in: &target)
+      }
+      switch progress {
+      case .finished: return (before, window)
+      case .unfinished: continue
+      case .impossible: throw Impossible()
+      }
+    }
+    Issue.record("the clearing does not end")
+    throw Impossible()
+  }
+
+  private func itemPages(_ occupied: OccupiedPages, in window: Range<Int>) -> Set<Int> {
+    Set(
+      occupied.runs.filter { run in
+        if case .items = run.content { run.pages.overlaps(window) } else { false }
+      }.map(\.pages.lowerBound))
+  }
+
+  /// Returns the pages of the rows.
+  private func rowPages(_ file: ExtentFile) throws -> Set<Int> {
+    let start = unsafe UInt(bitPattern: try #require(file.environment.map.pages).start)
+    return try file.environment.withRead { (transaction) throws(LMDBError) in
+      var pages: Set<Int> = []
+      var rows = try transaction.cursor(in: file.tables.rows)
+      while try rows.moveToNext() {
+        guard let row = rows.value else { continue }
+        unsafe row.withUnsafeBytes { pages.insert(Int((UInt(bitPattern: $0.baseAddress) - start) / 4096)) }
+      }
+      return pages
+    }
+  }
+
+  @Test func `Values leave the window, and so do the pages of the index`() throws {
+    let file = try create(mapSize: 4 << 20)
+    var state: ExtentState?
+    try fill(file, &state)
+    var moved = 0
+    for round in 0..<12 {
+      let count = 40 + round * 5
+      let (before, window) = try clear(count, &state, file)
+      let after = try occupied(&state, file)
+      let items = itemPages(before, in: window)
+      moved += items.count
+      #expect(items.isDisjoint(with: itemPages(after, in: window)), "round \(round)")
+      #expect(
+        after.contents(of: window).allSatisfy { content in
+          switch content {
+          case .extent, .separate: false
+          case .items, .other: true
+          }
+        })
+      #expect(window.count == count && state?.clearing == nil && state?.log.summary.held == [])
+      // Fills the pages again.
+      for number in 0..<20 {
+        try put((0..<10).map { draft(100_000 + round * 200 + number * 10 + $0, size: 900) }, &state, file)
+      }
+    }
+    #expect(moved > 0)
+    try file.environment.close()
+  }
+
+  @Test func `The pages of rows leave the window`() throws {
+    let file = try create(mapSize: 4 << 20)
+    var state: ExtentState?
+    try fill(file, &state)
+    for _ in 0..<4 {
+      for page in try rowPages(file) {
+        let before = try occupied(&state, file)
+        // The page can have moved since, with the row of a reclaimed extent.
+        guard before.contents(of: page..<page + 1) == [.other], try rowPages(file).contains(page) else { continue }
+        let window = page..<page + 20
+        try transaction(&state, file) { (step, target) throws(LMDBError) in
+          step.state.clearing = WindowClearing(window, of: before)
+          step.outcome.hasChanges = true
+        }
+        try clear(20, &state, file)
+        #expect(try !rowPages(file).contains(page))
+        try pass(&state, file)
+      }
+    }
+    try file.environment.close()
+  }
+
+  @Test func `Large records have room after few transactions`() throws {
+    let file = try create(mapSize: 4 << 20)
+    var state: ExtentState?
+    try fill(file, &state)
+    for round in 0..<20 {
+      let large = draft(-round - 1, size: 300_000 + round * 10_000)
+      var transactions = 0
+      while try put([large], &state, file).count == 0 {
+        transactions += 1
+        try #require(transactions < 60, "round \(round)")
+      }
+      try put((0..<20).map { draft(200_000 + round * 20 + $0, size: 900) }, &state, file)
+    }
+    try file.environment.close()
+  }
+
+  @Test func `No window is chosen in a transaction that has put a large record`() throws {
+    let file = try create(mapSize: 4 << 20)
+    var state: ExtentState?
+    try fill(file, &state)
+    let size = 400_000
+    let pages = file.tables.limits.pages(ofSeparate: size + 200)
+    for round in 0..<6 {
+      try clear(pages, &state, file)
+      try pass(&state, file)
+      var arePut = (first: false, second: true)
+      var evicted: [EvictedRecord] = []
+      do {
+        try transaction(&state, file) { (step, target) throws(LMDBError) in
+          arePut.first = try step.put(draft(-2 * round - 1, size: size), of: .first, in: &target)
+          guard arePut.first else { return }
+          step.outcome.evicted = []
+          arePut.second = try step.put(draft(-2 * round - 2, size: size), of: .first, in: &target)
+          evicted = step.outcome.evicted
+        }
+      } catch let error as LMDBError {
+        try #require(error.code == .mapFull)
+        continue
+      }
+      // The second record waits, and costs nothing yet.
+      if arePut.first { #expect(!arePut.second && evicted.isEmpty && state?.clearing == nil) }
+    }
+    try file.environment.close()
+  }
+}
