@@ -7,7 +7,7 @@ extension Cache {
   ///
   /// A key that fails, alone or with the whole of `fetch`, is in ``LoadedValues/failures``. A key without a value is in
   /// ``LoadedValues/missing``. Neither affects the other keys. `fetch` is cancelled when no caller waits for any of its
-  /// keys.
+  /// keys. Until then, other loads can join all its keys, and the value of each key is stored.
   ///
   /// - Parameters:
   ///   - keys: The keys. A key that occurs twice counts once.

@@ -13,7 +13,7 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// holds is 4,294,967,294 (4 GiB less 2 bytes), also with a higher limit or none. Use a larger unit for larger costs.
   public var weigher: (@Sendable (Value) -> Int)?
   /// Whether a fetch whose callers have all been cancelled runs to its end, and its value is stored. Else it is
-  /// cancelled with its last caller.
+  /// cancelled with its last caller, and a fetch of several keys with the last caller of all keys.
   public var completesAbandonedFlights = false
   /// Merges the cached and the incoming value, if each source has only a part of the value. If a usable value is
   /// cached, every value that is set, loaded or saved is merged. The merged value is stored and announced, and the

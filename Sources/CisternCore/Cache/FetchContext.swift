@@ -27,7 +27,7 @@ public struct FetchContext<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
   /// Whether the result of the fetch could be stored now.
   ///
-  /// False after the key was set, removed or invalidated. Also false after all callers left, unless
+  /// False after the key was set, removed or invalidated. Also false after all callers of the fetch left, unless
   /// ``CacheConfiguration/completesAbandonedFlights`` is set. It can become false at any time, and never becomes true
   /// again.
   public var isStorable: Bool { flight.isStorable }
@@ -44,7 +44,7 @@ public struct FetchContext<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///
   /// - Parameter value: The value.
   /// - Returns: Whether the value was announced. False for a second announcement, after the end of the fetch, if the
-  ///   value cannot be merged, and if unconfirmed edits remove the key. Also false after the last caller left, unless
+  ///   value cannot be merged, and if unconfirmed edits remove the key. Also false after the last caller of the fetch left, unless
   ///   ``CacheConfiguration/completesAbandonedFlights`` is set.
   @discardableResult
   public func announce(_ value: Value) -> Bool { flight.announce(value) }

@@ -59,10 +59,11 @@ extension Loader {
   ) {
     if led.isEmpty { return }
     for one in led { noteFetch(by: one.flight) }
-    work.run(
-      Task(executorPreference: flightOptions.taskExecutor, priority: priority) { [self] in
-        if !work.isCancelled { await run(led, for: request, by: work) }
-      })
+    let task = Task<Void, any Error>(executorPreference: flightOptions.taskExecutor, priority: priority) { [self] in
+      if !work.isCancelled { await run(led, for: request, by: work) }
+      work.end()
+    }
+    work.runInBulk(task) { for one in led { one.flight.abandonIfUnattended() } }
   }
 
   /// Fetches all keys with one call. Then publishes each key, or ends its flight as missing or failed, independently of

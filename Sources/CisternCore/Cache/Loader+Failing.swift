@@ -40,7 +40,7 @@ extension Loader {
       if rejection == nil { counters.failures += 1 } else { counters.rejected += 1 }
     }
     if rejection == nil { events.send(CacheEvent(.fetchFailed, key.key, error)) }
-    // A flight without waiters began in the background.
+    // A flight without waiters began in the background, or its waiters left.
     if !flight.isAwaited { noteFailedRefresh(of: key.key, error) }
     return error
   }

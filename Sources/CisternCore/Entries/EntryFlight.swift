@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A flight that knows its entry, and removes the entry when the last waiter leaves.
+/// A flight that knows its entry, and removes the entry when it is abandoned.
 @usableFromInline
 final class EntryFlight<Key: Hashable & Sendable, Value: Sendable>: Flight<Value>, @unchecked Sendable {
   // Sendable holds: the properties that this class adds are constant and Sendable.
@@ -18,11 +18,11 @@ final class EntryFlight<Key: Hashable & Sendable, Value: Sendable>: Flight<Value
     self.key = key.key
     hash = key.hash
     self.table = table
+    let abandonment: Abandonment =
+      if flightOptions.completesAbandonedFlights { .never } else if work == nil { .atOnce } else { .withWork }
     super.init(
       work: work, priority: priority, invalidationVersion: table.newestInvalidation.load(ordering: .acquiring),
-      counts: table.waiterCounts,
-      kind: Kind(
-        isAbandonable: !flightOptions.completesAbandonedFlights, coversSecondTier: !flightOptions.hasSecondTier))
+      counts: table.waiterCounts, kind: Kind(abandonment, coversSecondTier: !flightOptions.hasSecondTier))
   }
 
   @inlinable

@@ -34,7 +34,7 @@ extension EntryTable {
   /// Creates a flight for a key. The load that leads the flight registers it in the entry.
   ///
   /// If the last waiter leaves, the flight removes its entry and cancels its work, unless it must complete without
-  /// waiters.
+  /// waiters. A flight with a shared `work` does so when the last waiter of all its flights leaves.
   @inlinable
   func makeFlight(
     for key: HashedKey<Key>, work: FlightWork? = nil, priority: TaskPriority, flightOptions: FlightOptions

@@ -5,7 +5,9 @@ extension Flight {
   ///
   /// - Returns: Whether the value was announced. False if the flight has ended or has announced a value before.
   final func announce(_ value: Value) -> Bool {
-    let announced = withState { state in
+    let announced = withState { state -> FlightState<Value, WaitingTask<Value>>.Completion? in
+      // The value keeps the flight, and the flight keeps its work.
+      if case .unattended = state.phase, !attend(&state) { return nil }
       let tasks = state.announce(value)
       if let tasks { counts.suspended.wrappingSubtract(tasks.count, ordering: .relaxed) }
       return tasks

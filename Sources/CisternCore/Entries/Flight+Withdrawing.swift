@@ -7,10 +7,7 @@ extension Flight {
   /// Removes a waiter that joined but will not wait, because it has a value from elsewhere. Called outside all locks.
   @usableFromInline
   final func withdraw(_ waiter: Int) {
-    guard withState({ $0.withdraw(waiter, abandoningIfLast: isAbandonable) }) else { return }
-    // The entry is removed first: no load may find a cancelled flight.
-    abandon()
-    work.leaveOne()
+    if withState({ $0.withdraw(waiter, abandonment: abandonment) }) { leaveWork() }
   }
 
   /// Makes every waiter except the leader load again. The flight continues. Called outside all locks.

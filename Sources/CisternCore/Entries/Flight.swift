@@ -21,8 +21,8 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// The work that all flights of one bulk load share; nil for a flight with its own work.
   @usableFromInline let sharedWork: FlightWork?
   @usableFromInline let counts: WaiterCounts
-  /// Whether the flight is cancelled when its last waiter leaves. Otherwise, it completes without waiters.
-  @usableFromInline let isAbandonable: Bool
+  /// The course of the flight after its last waiter has left.
+  @usableFromInline let abandonment: Abandonment
   /// The table's invalidation version when the flight began.
   @usableFromInline let invalidationVersion: InvalidationVersion
   /// The second tier's invalidation version when the fetch began. It includes invalidations by other processes.
@@ -55,14 +55,14 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// The end of a flight, and its relation to the second tier.
   @usableFromInline
   struct Kind {
-    /// Whether the flight is abandoned when its last waiter has left.
-    @usableFromInline let isAbandonable: Bool
+    /// The course of the flight after its last waiter has left.
+    @usableFromInline let abandonment: Abandonment
     /// Whether no load needs to look in the second tier beside the flight.
     @usableFromInline let coversSecondTier: Bool
 
     @inlinable
-    init(isAbandonable: Bool = false, coversSecondTier: Bool = true) {
-      self.isAbandonable = isAbandonable
+    init(_ abandonment: Abandonment = .never, coversSecondTier: Bool = true) {
+      self.abandonment = abandonment
       self.coversSecondTier = coversSecondTier
     }
   }
@@ -77,7 +77,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
     secondTierCover = Atomic(kind.coversSecondTier)
     self.counts = counts
     self.invalidationVersion = invalidationVersion
-    isAbandonable = kind.isAbandonable
+    abandonment = kind.abandonment
     unsafe state = FlightState(priority: priority)
     super.init(flights: 1)
     work?.addFlight()
@@ -103,10 +103,15 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// The waiter must call ``wait(as:)`` or ``withdraw(_:)``, or be the leader that completes the flight.
   ///
   /// - Returns: The waiter's number, and the priority to which the caller must raise ``work``. The caller raises it
-  ///   outside all locks, because that runs a user's handlers. An abandoned flight refuses the waiter.
+  ///   outside all locks, because that runs a user's handlers. An abandoned flight refuses the waiter, and so does an
+  ///   unattended one whose work is cancelled.
   @inlinable
-  final func join(_ urgency: Urgency) -> FlightState<Value, WaitingTask<Value>>.JoinDecision {
-    withState { $0.join(urgency) }
+  final func join(_ urgency: Urgency) -> State.JoinDecision {
+    withState { state in
+      let decision = state.join(urgency)
+      guard case .unattended = decision else { return decision }
+      return attend(&state) ? state.join(urgency) : .refused
+    }
   }
 
   /// Notes the lifetime and the tags with which the result was stored. Call it before the flight completes.
@@ -182,18 +187,23 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   @inlinable
   final func leave(_ waiter: Int, with outcome: Outcome, keepingFlight keeps: Bool = false, isCancelled: Bool = false) {
     let decision = withState { state in
-      let decision = state.leave(waiter, with: outcome, abandoningIfLast: isAbandonable, keepingFlight: keeps)
+      let decision = state.leave(waiter, with: outcome, abandonment: abandonment, keepingFlight: keeps)
       // Counted before the waiter resumes, because it may read the counts.
       if decision.resume != nil { counts.suspended.wrappingSubtract(1, ordering: .relaxed) }
       if decision.leaves, isCancelled { counts.cancelled.wrappingAdd(1, ordering: .relaxed) }
       return decision
     }
-    if decision.abandons {
-      // The entry is removed first: no load may find a cancelled flight.
-      abandon()
-      work.leaveOne()
-    }
+    if decision.leavesWork { leaveWork() }
     decision.resume?.resume(outcome)
+  }
+
+  /// Leaves the work, because the last waiter has left. Called outside all locks.
+  @inlinable
+  final func leaveWork() {
+    // The entry is removed first: no load may find a cancelled flight. An unattended flight keeps its entry until its
+    // work is cancelled.
+    if case .atOnce = abandonment { abandon() }
+    work.leaveOne()
   }
 
   /// Removes the flight's entry. Called outside all locks.
@@ -232,9 +242,6 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   final func isInvalidated(since invalidationVersion: InvalidationVersion) -> Bool {
     isInvalidated && invalidationVersion > self.invalidationVersion
   }
-
-  /// Whether the last waiter left and the flight was cancelled.
-  final var isAbandoned: Bool { withState { if case .abandoned = $0.phase { true } else { false } } }
 
   /// Whether a caller waits for the result or is about to wait.
   @usableFromInline

@@ -4,11 +4,12 @@ extension FlightState {
   /// Waiters that have not suspended yet and later waiters take the value when they suspend.
   ///
   /// - Returns: The suspended waiters, in the order of joining. Nil if the flight has ended or has announced a value
-  ///   before: a second value would contradict the one that earlier waiters got.
+  ///   before: a second value would contradict the one that earlier waiters got. Nil for an unattended flight, which
+  ///   must ``attend()`` first.
   mutating func announce(_ value: Value) -> Completion? {
     switch phase {
     case .running, .kept: break
-    case .announced, .completed, .abandoned: return nil
+    case .announced, .unattended, .completed, .abandoned: return nil
     }
     keep()
     phase = .announced(ReferencedValue(value))

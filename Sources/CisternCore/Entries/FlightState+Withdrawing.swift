@@ -1,9 +1,12 @@
 extension FlightState {
   /// Removes a waiter that joined but will not wait, because it has a value from elsewhere.
   ///
-  /// - Returns: Whether it was the last waiter. The caller then removes the flight's entry and cancels the flight.
+  /// - Parameters:
+  ///   - waiter: The number of the waiter.
+  ///   - abandonment: The course of the flight if this is its last waiter.
+  /// - Returns: Whether the flight needs its work no longer. The caller then leaves the work.
   @inlinable
-  mutating func withdraw(_ waiter: Int, abandoningIfLast: Bool) -> Bool {
+  mutating func withdraw(_ waiter: Int, abandonment: Abandonment) -> Bool {
     switch waiters[waiter] ?? .gone {
     case .expected: break
     case .left:
@@ -14,9 +17,7 @@ extension FlightState {
     }
     waiters.replace(waiter, by: .gone)
     remaining -= 1
-    guard remaining == 0, abandoningIfLast, isInProgress else { return false }
-    phase = .abandoned
-    return true
+    return remaining == 0 && isInProgress && endAttendance(abandonment)
   }
 
   /// Ends the wait of every waiter except the leader. The flight continues.

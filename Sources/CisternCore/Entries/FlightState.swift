@@ -16,6 +16,10 @@ struct FlightState<Value: Sendable, Continuation> {
     /// The flight is in progress and has announced a value, which is not stored yet. Every waiter gets this value. The
     /// cache itself needs the result, as in `kept`.
     case announced(ReferencedValue)
+    /// The flight is in progress without waiters, because other flights still need the work that it shares with them.
+    ///
+    /// It takes a waiter after ``attend()``. The phase ends when the flight completes, or when the work is cancelled.
+    case unattended
     /// The flight has completed. Waiters that joined before and have not suspended yet take the result from here.
     ///
     /// The result is nil if no waiter remains that will take it. In that case, the flight takes no waiters any more.
@@ -54,6 +58,9 @@ struct FlightState<Value: Sendable, Continuation> {
     /// The caller joined as the waiter with this number. The caller must raise the flight's priority if `raiseTo` is
     /// given.
     case joined(waiter: Int, raiseTo: Urgency?)
+    /// The flight has no waiters, and does not count for its shared work. If that work takes it back, the caller calls
+    /// ``attend()`` and joins again.
+    case unattended
     /// The flight takes no waiters.
     case refused
   }
@@ -63,6 +70,7 @@ struct FlightState<Value: Sendable, Continuation> {
   mutating func join(_ urgency: Urgency) -> JoinDecision {
     switch phase {
     case .running, .kept, .announced, .completed(.some): break
+    case .unattended: return .unattended
     case .abandoned, .completed(nil): return .refused
     }
     // Waiters that left must not take up memory for as long as a flight runs.
@@ -77,7 +85,7 @@ struct FlightState<Value: Sendable, Continuation> {
   @inlinable
   var isInProgress: Bool {
     switch phase {
-    case .running, .kept, .announced: true
+    case .running, .kept, .announced, .unattended: true
     case .completed, .abandoned: false
     }
   }
@@ -105,7 +113,10 @@ struct FlightState<Value: Sendable, Continuation> {
   func isAwaited(by waiter: Int) -> Bool {
     switch (waiters[waiter] ?? .gone, phase) {
     case (.waiting, _), (.expected, .running), (.expected, .kept): true
-    case (.expected, .announced), (.expected, .completed), (.expected, .abandoned), (.left, _), (.gone, _): false
+    case (.expected, .announced), (.expected, .unattended), (.expected, .completed), (.expected, .abandoned),
+      (.left, _),
+      (.gone, _):
+      false
     }
   }
 
@@ -145,7 +156,7 @@ struct FlightState<Value: Sendable, Continuation> {
       waiters.replace(waiter, by: .gone)
       remaining -= 1
       return .resume(.early(early.value))
-    case (.expected, .abandoned), (.expected, .completed(nil)), (.waiting, _), (.gone, _):
+    case (.expected, .unattended), (.expected, .abandoned), (.expected, .completed(nil)), (.waiting, _), (.gone, _):
       preconditionFailure("a waiter waited twice, or its flight ended before its last waiter left")
     }
   }
@@ -154,16 +165,16 @@ struct FlightState<Value: Sendable, Continuation> {
   struct LeaveDecision {
     /// The continuation to resume with the waiter's error.
     @usableFromInline var resume: Continuation?
-    /// Whether it was the last waiter. The caller then removes the flight's entry and cancels the flight.
-    @usableFromInline var abandons: Bool
+    /// Whether the flight needs its work no longer, because its last waiter left. The caller then leaves the work.
+    @usableFromInline var leavesWork: Bool
     /// Whether this call ended the wait. False if the waiter had left or the flight had completed before.
     @usableFromInline var leaves: Bool
 
     @inlinable
-    init(leaves: Bool, resume: Continuation? = nil, abandons: Bool = false) {
+    init(leaves: Bool, resume: Continuation? = nil, leavesWork: Bool = false) {
       self.leaves = leaves
       self.resume = resume
-      self.abandons = abandons
+      self.leavesWork = leavesWork
     }
   }
 
@@ -172,12 +183,12 @@ struct FlightState<Value: Sendable, Continuation> {
   /// - Parameters:
   ///   - waiter: The number of the waiter.
   ///   - outcome: The outcome that the waiter gets.
-  ///   - abandoningIfLast: Whether the flight is abandoned if this is its last waiter.
+  ///   - abandonment: The course of the flight if this is its last waiter.
   ///   - keeps: Whether the cache needs the result from now on. Later waiters that leave then do not end the flight.
   /// - Returns: The actions for the storage around the state.
   @inlinable
   mutating func leave(
-    _ waiter: Int, with outcome: Outcome = .failed(CancellationError()), abandoningIfLast: Bool,
+    _ waiter: Int, with outcome: Outcome = .failed(CancellationError()), abandonment: Abandonment,
     keepingFlight keeps: Bool = false
   ) -> LeaveDecision {
     var continuation: Continuation?
@@ -196,9 +207,8 @@ struct FlightState<Value: Sendable, Continuation> {
     }
     if keeps { keep() }
     remaining -= 1
-    let abandons = remaining == 0 && abandoningIfLast
-    if abandons { phase = .abandoned }
-    return LeaveDecision(leaves: true, resume: continuation, abandons: abandons)
+    let leavesWork = remaining == 0 && endAttendance(abandonment)
+    return LeaveDecision(leaves: true, resume: continuation, leavesWork: leavesWork)
   }
 
   /// The suspended waiters of a completed flight, in the order of joining.
@@ -234,7 +244,7 @@ struct FlightState<Value: Sendable, Continuation> {
   @inlinable
   mutating func complete(_ outcome: Outcome) -> Completion {
     switch phase {
-    case .running: break
+    case .running, .unattended: break
     case .kept, .announced: remaining -= 1
     case .completed, .abandoned: return Completion()
     }

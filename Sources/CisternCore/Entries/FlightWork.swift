@@ -3,8 +3,11 @@ import Synchronization
 
 /// The task that produces the result of one flight, or of all flights of a bulk load.
 ///
-/// The task is cancelled when the last of its flights is abandoned. Its priority rises to the highest priority that
-/// any flight requests.
+/// The work counts the flights that need it. A flight of a bulk load whose last waiter left stays joinable, and counts
+/// again when a caller joins it. When no flight counts, the task is cancelled. Its priority rises to the highest priority
+/// that any flight requests.
+///
+/// The lock may be taken inside a flight's lock, never the other way round.
 @usableFromInline
 class FlightWork: @unchecked Sendable {
   // Sendable holds: the state is accessed only under its lock, or is atomic. The same is true of ``Flight``, the only
@@ -17,8 +20,24 @@ class FlightWork: @unchecked Sendable {
     case preparing(flights: Int, raiseTo: Urgency?)
     /// The task has been started, and this number of flights counts on it.
     case running(Task<Void, any Error>, flights: Int)
-    /// The last flight was abandoned.
+    /// The task of a bulk load has been started, and this number of its flights counts on it.
+    case runningInBulk(BulkTask, flights: Int)
+    /// No flight counts on the task any more.
     case cancelled
+    /// The task of a bulk load has completed all flights.
+    case ended
+  }
+
+  /// The task of a bulk load. A class, so that the state of each flight stays small.
+  private final class BulkTask: Sendable {
+    let task: Task<Void, any Error>
+    /// Abandons the flights without waiters. It refers to the flights, which refer to the work, until the work ends.
+    let abandonUnattended: @Sendable () -> Void
+
+    init(_ task: Task<Void, any Error>, abandonUnattended: @escaping @Sendable () -> Void) {
+      self.task = task
+      self.abandonUnattended = abandonUnattended
+    }
   }
 
   private let state: Guarded<State>
@@ -60,7 +79,7 @@ class FlightWork: @unchecked Sendable {
         return (raised, false)
       case .cancelled:
         return (nil, true)
-      case .running:
+      case .running, .runningInBulk, .ended:
         preconditionFailure("the task was stored twice")
       }
     }
@@ -68,11 +87,38 @@ class FlightWork: @unchecked Sendable {
     if isCancelled { task.cancel() }
   }
 
-  /// Notes that one flight was abandoned, or that the creator no longer holds the work. After the last one, cancels
-  /// the task.
+  /// Stores the task of a bulk load, which has just been started. The creator holds the work, which is therefore not
+  /// cancelled. The task may have called ``end()``.
+  ///
+  /// - Parameters:
+  ///   - task: The task.
+  ///   - abandonUnattended: Abandons the flights without waiters. Called outside all locks, when the work is cancelled.
+  @usableFromInline
+  final func runInBulk(_ task: Task<Void, any Error>, abandonUnattended: @escaping @Sendable () -> Void) {
+    let raised: Urgency? = state.withLock { state in
+      guard case .preparing(let flights, let raised) = state else { return nil }
+      state = .runningInBulk(BulkTask(task, abandonUnattended: abandonUnattended), flights: flights)
+      return raised
+    }
+    if let raised { task.escalatePriority(to: raised.priority) }
+  }
+
+  /// Notes that the task of a bulk load has completed all flights.
+  @usableFromInline
+  final func end() {
+    // Released outside the lock.
+    let ended = state.withLock { state in
+      defer { if case .cancelled = state {} else { state = .ended } }
+      return state
+    }
+    withExtendedLifetime(ended) {}
+  }
+
+  /// Notes that one flight has no waiters any more, or that the creator no longer holds the work. After the last one,
+  /// cancels the task.
   @usableFromInline
   final func leaveOne() {
-    let task: Task<Void, any Error>? = state.withLock { state in
+    let left: State? = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised) where flights > 1:
         state = .preparing(flights: flights - 1, raiseTo: raised)
@@ -80,14 +126,42 @@ class FlightWork: @unchecked Sendable {
       case .running(let task, let flights) where flights > 1:
         state = .running(task, flights: flights - 1)
         return nil
-      case .preparing, .running, .cancelled:
+      case .runningInBulk(let bulk, let flights) where flights > 1:
+        state = .runningInBulk(bulk, flights: flights - 1)
+        return nil
+      case .preparing, .running, .runningInBulk, .cancelled:
         cancelled.store(true, ordering: .releasing)
         defer { state = .cancelled }
-        if case .running(let task, _) = state { return task }
+        return state
+      case .ended:
         return nil
       }
     }
-    task?.cancel()
+    switch left {
+    case .running(let task, _):
+      task.cancel()
+    case .runningInBulk(let bulk, _):
+      // The entries are removed first: no load may find a cancelled flight.
+      bulk.abandonUnattended()
+      bulk.task.cancel()
+    case .preparing, .cancelled, .ended, nil:
+      break
+    }
+  }
+
+  /// Counts a flight again whose last waiter had left.
+  ///
+  /// - Returns: Whether the work still runs. If it was cancelled, the flight takes no waiters any more.
+  final func returnOne() -> Bool {
+    state.withLock { state in
+      switch state {
+      case .preparing(let flights, let raised): state = .preparing(flights: flights + 1, raiseTo: raised)
+      case .running(let task, let flights): state = .running(task, flights: flights + 1)
+      case .runningInBulk(let bulk, let flights): state = .runningInBulk(bulk, flights: flights + 1)
+      case .cancelled, .ended: return false
+      }
+      return true
+    }
   }
 
   /// Raises the task's priority to at least this one.
@@ -100,14 +174,16 @@ class FlightWork: @unchecked Sendable {
         return nil
       case .running(let task, _):
         return task
-      case .cancelled:
+      case .runningInBulk(let bulk, _):
+        return bulk.task
+      case .cancelled, .ended:
         return nil
       }
     }
     task?.escalatePriority(to: urgency.priority)
   }
 
-  /// Whether the last flight was abandoned. Operations that have not begun must not begin then.
+  /// Whether no flight counts on the work any more. Operations that have not begun must not begin then.
   @usableFromInline
   final var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 }

@@ -7,7 +7,7 @@ import Testing
 
 extension EntryTests {
   static func flight(coversSecondTier: Bool = true) -> Flight<Value> {
-    Flight(priority: .medium, kind: .init(isAbandonable: true, coversSecondTier: coversSecondTier))
+    Flight(priority: .medium, kind: .init(.atOnce, coversSecondTier: coversSecondTier))
   }
 
   static func held(
@@ -32,6 +32,16 @@ extension EntryTests {
       return await flight.wait(as: waiter)
     }
     _ = await wait.value
+    return flight
+  }
+
+  /// Returns a flight of a bulk load without waiters. Loads can join it unless the shared work is cancelled.
+  static func unattendedFlight(isCancelled: Bool = false) -> Flight<Value> {
+    let work = FlightWork(isHeld: true)
+    let flight = Flight<Value>(work: work, priority: .medium, kind: .init(.withWork))
+    guard case .joined(let waiter, _) = flight.join(Urgency(.medium)) else { return flight }
+    flight.withdraw(waiter)
+    if isCancelled { work.leaveOne() }
     return flight
   }
 
@@ -76,6 +86,9 @@ extension EntryTests {
         name: "in progress, without a second-tier lookup", entry: .inProgress(flight(coversSecondTier: false))),
       State(name: "abandoned", entry: .inProgress(abandoned), isAbandoned: true),
       State(name: "announced", entry: .inProgress(announcedFlight())),
+      State(name: "unattended", entry: .inProgress(unattendedFlight())),
+      State(
+        name: "unattended, and cancelled", entry: .inProgress(unattendedFlight(isCancelled: true)), isAbandoned: true),
     ]
     for (name, held) in values {
       states.append(State(name: name, entry: .ready(held)))
@@ -84,6 +97,9 @@ extension EntryTests {
         State(
           name: "\(name), refresh abandoned", entry: .refreshing(Refreshing(held: held, flight: abandoned)),
           isAbandoned: true))
+      states.append(
+        State(
+          name: "\(name), refresh unattended", entry: .refreshing(Refreshing(held: held, flight: unattendedFlight()))))
     }
     return states
   }

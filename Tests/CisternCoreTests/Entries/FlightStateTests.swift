@@ -5,7 +5,7 @@ import Testing
 /// A flight and its waiters, in all sequences of events up to a depth, compared with a simple model.
 struct FlightStateTests {
   /// A faster replacement of `#expect` for a large number of sequences.
-  private static func require(_ isSo: Bool, line: Int = #line) {
+  static func require(_ isSo: Bool, line: Int = #line) {
     if !isSo { Issue.record("line \(line)") }
   }
 
@@ -20,6 +20,7 @@ struct FlightStateTests {
     case withdraw(Int)
     case returnWaiters
     case announce
+    case abandonWithWork
   }
 
   private enum Ending: Equatable {
@@ -46,6 +47,8 @@ struct FlightStateTests {
     var waiters: [Waiter] = []
     var hasLanded = false
     var isAbandoned = false
+    /// Whether the last waiter left and other flights still need the work.
+    var isUnattended = false
     var isKept = false
     var isAnnounced = false
     var priority = TaskPriority.low
@@ -55,7 +58,7 @@ struct FlightStateTests {
   private struct Point {
     var state = FlightState<Int, Int>(priority: .low)
     var model = Model()
-    let abandonsIfLast: Bool
+    let abandonment: Abandonment
     /// Whether the events include withdrawing, sending back, and leaving the flight to the cache.
     var isWide = false
 
@@ -72,6 +75,7 @@ struct FlightStateTests {
         if !waiter.waits, !waiter.isWithdrawn { events.append(.withdraw(number)) }
       }
       if isWide { events += [.returnWaiters, .announce] }
+      if case .withWork = abandonment { events.append(.abandonWithWork) }
       return events
     }
 
@@ -92,6 +96,7 @@ struct FlightStateTests {
       case .returnWaiters: returnWaiters()
       case .complete: complete()
       case .announce: announce()
+      case .abandonWithWork: abandonWithWork()
       }
       require(state.urgency >= before && state.urgency.priority == model.priority)
       require(state.remaining == model.waiters.count { !$0.isDone } + (model.isKept && isFlying ? 1 : 0))
@@ -103,15 +108,49 @@ struct FlightStateTests {
     private var isFlying: Bool { !model.hasLanded && !model.isAbandoned }
 
     private mutating func join(_ priority: TaskPriority) {
-      switch state.join(Urgency(priority)) {
+      var decision = state.join(Urgency(priority))
+      if case .unattended = decision {
+        require(model.isUnattended && isFlying)
+        attend()
+        decision = state.join(Urgency(priority))
+      }
+      switch decision {
+      case .unattended:
+        require(false)
       case .refused:
         require(model.isAbandoned || (model.hasLanded && model.waiters.allSatisfy(\.isDone)))
       case .joined(let number, let raised):
-        require(!model.isAbandoned && number == model.waiters.count)
+        require(!model.isAbandoned && !model.isUnattended && number == model.waiters.count)
         let expected = isFlying && priority > model.priority ? priority : nil
         require(raised?.priority == expected)
         model.priority = expected ?? model.priority
         model.waiters.append(Waiter())
+      }
+    }
+
+    /// The work counts the flight again.
+    private mutating func attend() {
+      state.attend()
+      model.isUnattended = false
+    }
+
+    private mutating func abandonWithWork() {
+      // The work is cancelled only if none of its flights has waiters.
+      let abandons = model.isUnattended && isFlying
+      require(state.abandonIfUnattended() == abandons)
+      if abandons { model.isAbandoned = true }
+    }
+
+    /// Notes in the model that a waiter left.
+    private mutating func note(leavesWork: Bool, isLast: Bool) {
+      switch abandonment {
+      case .never: require(!leavesWork)
+      case .atOnce:
+        require(leavesWork == isLast)
+        if isLast { model.isAbandoned = true }
+      case .withWork:
+        require(leavesWork == isLast)
+        if isLast { model.isUnattended = true }
       }
     }
 
@@ -138,12 +177,11 @@ struct FlightStateTests {
     }
 
     private mutating func withdraw(_ number: Int) {
-      let abandons = state.withdraw(number, abandoningIfLast: abandonsIfLast)
+      let leavesWork = state.withdraw(number, abandonment: abandonment)
       let wasDone = model.waiters[number].isDone
       model.waiters[number].isWithdrawn = true
       let isLast = !wasDone && model.waiters.allSatisfy(\.isDone) && !model.isKept && isFlying
-      require(abandons == (isLast && abandonsIfLast))
-      if abandons { model.isAbandoned = true }
+      note(leavesWork: leavesWork, isLast: isLast)
     }
 
     private mutating func returnWaiters() {
@@ -160,8 +198,7 @@ struct FlightStateTests {
       let isAwaited = state.isAwaited(by: number)
       require(isAwaited == (!waiter.isDone && isFlying && !model.isAnnounced))
       let outcome = timesOut ? FlightOutcome<Int>.timedOut(stale: nil) : .failed(CancellationError())
-      let decision = state.leave(
-        number, with: outcome, abandoningIfLast: abandonsIfLast, keepingFlight: keeps)
+      let decision = state.leave(number, with: outcome, abandonment: abandonment, keepingFlight: keeps)
       // If the result is already known, a waiter that has not waited yet can still receive it. If its time is up, that is so for
       // an announced value, too.
       let leaves = !waiter.isDone && (isFlying || waiter.waits) && !(timesOut && model.isAnnounced)
@@ -173,11 +210,14 @@ struct FlightStateTests {
         model.waiters[number].endings.append(.cancelled)
       }
       let isLast = leaves && model.waiters.allSatisfy(\.isDone) && !model.isKept
-      require(decision.abandons == (isLast && abandonsIfLast))
-      if decision.abandons { model.isAbandoned = true }
+      note(leavesWork: decision.leavesWork, isLast: isLast)
     }
 
     private mutating func announce() {
+      if model.isUnattended, isFlying {
+        require(state.announce(7).map(\.count) == nil)
+        attend()
+      }
       let resumed = state.announce(7)?.all
       let waiting = model.waiters.indices.filter { model.waiters[$0].waits && !model.waiters[$0].isDone }
       require(resumed == (isFlying && !model.isAnnounced ? waiting : nil))
@@ -212,21 +252,21 @@ struct FlightStateTests {
     }
   }
 
-  @Test(arguments: [true, false])
+  @Test(arguments: [Abandonment.never, .atOnce, .withWork])
   func
     `waiters that withdraw, are sent back, leave or get an announced value are resumed once and never end a kept flight`(
-      abandonsIfLast: Bool
+      abandonment: Abandonment
     )
   {
-    let start = Point(abandonsIfLast: abandonsIfLast, isWide: true)
+    let start = Point(abandonment: abandonment, isWide: true)
     #expect(explore(start, waiterLimit: 2, depth: 5) > 10_000)
   }
 
-  @Test(arguments: [true, false])
+  @Test(arguments: [Abandonment.never, .atOnce, .withWork])
   func `in every order of events each waiter is resumed once, and no caller joins an abandoned flight`(
-    abandonsIfLast: Bool
+    abandonment: Abandonment
   ) {
-    #expect(explore(Point(abandonsIfLast: abandonsIfLast), waiterLimit: 3, depth: 6) > 30_000)
+    #expect(explore(Point(abandonment: abandonment), waiterLimit: 3, depth: 6) > 30_000)
   }
 
   /// Applies every sequence of events up to this depth, and lets the flight finish after each of them.
@@ -242,26 +282,4 @@ struct FlightStateTests {
       return sequences + explore(next, waiterLimit: waiterLimit, depth: depth - 1)
     }
   }
-
-  @Test func `a flight that does not complete reuses the storage of waiters that left`() {
-    var state = FlightState<Int, Int>(priority: .low)
-    var numbers: Set<Int> = []
-    func join() -> Int {
-      guard case .joined(let number, _) = state.join(Urgency(.low)) else { return -1 }
-      Self.require(numbers.insert(number).inserted)
-      if case .resume = state.wait(number, number) { Issue.record("the flight has not completed") }
-      return number
-    }
-    let first = join()
-    for _ in 0..<10_000 { Self.require(state.leave(join(), abandoningIfLast: true).resume != nil) }
-    let last = join()
-    #expect(state.waiters.count <= 65)
-    #expect(state.remaining == 2)
-    #expect(state.leave(first + 1, abandoningIfLast: true).resume == nil)
-    #expect(state.complete(.value(5)).all == [first, last])
-  }
-}
-
-extension FlightState.Completion {
-  fileprivate var all: [Continuation] { (first.map { [$0] } ?? []) + others }
 }

@@ -138,13 +138,13 @@ extension Arena {
     }
   }
 
-  func bulkLoad() async {
+  func bulkLoad(fetching form: FetchForm = .usual) async {
     let policy = LoadPolicy.cachedOrFetch
     let number = beginLoad(policy)
     do {
       let loaded = try await cache.values(forKeys: [Self.key, Self.absentKey], tags: [Self.tag]) { keys in
         var documents: [String: Document] = [:]
-        for key in keys { documents[key] = key == Self.key ? try await fetch(policy) : Document() }
+        for key in keys { documents[key] = key == Self.key ? try await fetch(policy, form) : Document() }
         return documents
       }
       let failed = loaded.failures[Self.key].map { Self.outcome(of: $0) }

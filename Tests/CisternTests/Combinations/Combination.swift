@@ -60,6 +60,9 @@ extension Combination {
     if case .both = operation { return true }
     return interference == .batchOfBoth || interference == .draftOfBoth
   }
+
+  /// Whether an operation cancels a caller.
+  var cancels: Bool { operation == .load(.leavingBulk) || interference.cancels }
 }
 
 extension Combination: CustomStringConvertible {

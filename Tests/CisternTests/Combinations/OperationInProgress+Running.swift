@@ -56,7 +56,22 @@ extension Arena {
       await join(caller { await load(.cachedOrFetch, fetching: .held) })
     case .joiningBulkWithTimeout:
       await join(caller { await leaveOut() })
+    case .leavingBulk: await leaveBulk()
     }
+  }
+
+  /// Runs a bulk load whose caller leaves, while another caller waits for the other key of the fetch.
+  private func leaveBulk() async {
+    let caller = caller { await bulkLoad(fetching: .held) }
+    while hold.arrivalCount == 0 { await Task.yield() }
+    let joins = cache.statistics.joins
+    let other = task { _ = try? await cache.value(forKey: Self.absentKey) { _ in Document() } }
+    while cache.statistics.joins == joins { await Task.yield() }
+    caller.cancel()
+    await caller.value
+    await checkpoint.pass(.led)
+    hold.open()
+    await other.value
   }
 
   /// Runs a bulk load whose fetch does not return the key.

@@ -29,6 +29,8 @@ enum OperationInProgress: Hashable, Sendable {
     case joiningWithTimeout
     /// A second caller with a timeout joins the flight of a bulk load whose fetch does not return the key.
     case joiningBulkWithTimeout
+    /// The caller of a bulk load is cancelled, and the fetch continues for a caller of its other key.
+    case leavingBulk
     /// A load in a cache with a fetch limit of one.
     case limited
     /// A refresh whose fetch keeps the stored value, if there is one.
@@ -94,7 +96,7 @@ enum OperationInProgress: Hashable, Sendable {
     case .load(.freshElseStale), .load(.failing), .load(.softTimeout), .load(.timeout): [.stale, .staleOnDisk]
     case .load(.keeping): [.absent, .fresh, .stale, .onDisk, .staleOnDisk]
     case .load(.announcing): [.absent, .stale, .onDisk]
-    case .load(.joiningWithTimeout), .load(.joiningBulkWithTimeout), .load(.limited): [.absent]
+    case .load(.joiningWithTimeout), .load(.joiningBulkWithTimeout), .load(.leavingBulk), .load(.limited): [.absent]
     case .update: [.absent, .fresh, .onDisk, .newerRecord]
     case .edit(.removed): [.fresh, .onDisk]
     case .edit: [.absent, .fresh, .onDisk]
@@ -134,6 +136,7 @@ enum OperationInProgress: Hashable, Sendable {
     case .load(.failingRefresh), .load(.limited): [.fetch]
     case .load(.softTimeout), .load(.timeout): [.answered]
     case .load(.joiningWithTimeout), .load(.joiningBulkWithTimeout): [.led, .joined]
+    case .load(.leavingBulk): [.led, .room]
     case .update: [.secondTierRead, .transform, .room]
     case .edit: [.change, .confirmation, .room]
     case .draft(.parts): [.draftWritten]

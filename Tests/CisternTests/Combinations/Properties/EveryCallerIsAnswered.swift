@@ -9,7 +9,7 @@ extension Property {
       case .failed:
         return evidence.record.failures.isEmpty ? "a load failed, but no fetch failed" : nil
       case .cancelled:
-        return evidence.combination.interference.cancels ? nil : "a load was cancelled, but no caller was cancelled"
+        return evidence.combination.cancels ? nil : "a load was cancelled, but no caller was cancelled"
       case .error(let code):
         switch code {
         case .notCached where load.policy == .cachedOnly: return nil

@@ -7,7 +7,7 @@ extension Property {
       }
       switch outcome {
       case .value: return false
-      case .cancelled: return !evidence.combination.interference.cancels
+      case .cancelled: return !evidence.combination.cancels
       case .failed, .missing, .error: return !evidence.isOvertaken(load)
       }
     }.map { "a load from \($0.span.began) to \($0.span.ended) ended with \($0.outcome!), although a value was cached" }
