@@ -44,6 +44,8 @@ extension Store {
     let options = DiskOptions(
       limit: diskLimit, layout: configuration.diskLayout, durability: configuration.durability,
       isReadOnly: configuration.isReadOnly, commitInterval: configuration.commitInterval)
+    // An invalid limit must not leave a new directory.
+    try options.checkLimit(location: directory)
     let number = Self.nextNumber()
     let identity = try Self.identity(of: directory, isReadOnly: configuration.isReadOnly)
     let settings = configuration.settings(memoryLimit: .bytes(memoryLimit), disk: options.settings)

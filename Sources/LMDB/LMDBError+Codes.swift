@@ -60,7 +60,8 @@ extension LMDBError {
     case .badDatabase: "open the database before the transaction begins"
     case .noSpace: "free space on the disk; earlier commits are still readable"
     case .ioError: "try again, or set aside the file; earlier commits may still be readable"
-    case .permission: "the directory needs mode 0700 and its files 0600, owned by this user"
+    case .permission:
+      "this user must be able to read the directory and its files, and to write to them unless they are opened read-only"
     case .notFoundDirectory: "create the directory, or open it without readOnly"
     case .notADirectory: "use the path of a directory"
     case .outOfResources: "raise the limits on memory, address space or open files"

@@ -38,7 +38,9 @@ extension WritePipeline {
         .tooLarge, "the write is larger than the second tier can ever hold; it is in memory only, if that can hold it",
         location: location)
     case .active?, .degraded?, nil:
-      return CisternError(.diskFailed, "the second tier would not take the write: it fails", location: location)
+      return CisternError(
+        .diskFailed, "the second tier takes no writes at present; \(effect)", location: location,
+        remedy: "See the store's reports for the cause, and write the value again when the tier works")
     }
   }
 

@@ -40,6 +40,9 @@ package struct DiskOptions: Sendable {
   /// The layout of a new file.
   package var layoutOfNewFile: DiskLayout { layout(replacing: .ofNewFiles) }
 
+  /// Throws if the limit is too small or too large for a store.
+  package func checkLimit(location: String) throws(CisternError) { _ = try DiskLimits(limit, location: location) }
+
   /// Returns the layout for a file that has one.
   func layout(replacing current: DiskLayout) -> DiskLayout {
     layout ?? (limit < DiskLayout.smallestDenseLimit ? .ordered : current)

@@ -42,7 +42,7 @@ struct OccupiedPages: Sendable {
     var best: (start: Int, cost: Int)?
     var (first, last) = (0, 0)
     var (cost, fixed) = (0, 0)
-    // A cheapest window begins behind the two meta pages, at the end of the file, or behind a run: a move down to the
+    // A cheapest window begins behind the two meta pages, behind a run, or at the end of the file. A move down to the
     // next of these places adds no run.
     let starts = [2] + runs.map(\.pages.upperBound).filter { $0 < fileEnd } + [max(fileEnd, 2)]
     for start in starts where start + count <= pageCount {

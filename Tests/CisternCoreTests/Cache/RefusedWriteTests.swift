@@ -62,6 +62,18 @@ struct RefusedWriteTests {
     #expect(cache.checkInvariants() == [])
   }
 
+  @Test func `the error of a tier that takes no writes points to the reports`() async throws {
+    let tier = FaultInjectingTier()
+    let cache = try open(memoryLimit: 100, tier: tier)
+    tier.setMode(.degraded)
+    let value = bytes(10)
+    let error = await #expect(throws: CisternError.self) { try await cache.commitValue(value, forKey: "a") }
+    #expect(error?.code == .diskFailed && error?.recoverySuggestion?.contains("reports") == true)
+    // Its cause can be a long read, or another process.
+    #expect(error.map { "\($0)".contains("Check the disk") } == false)
+    #expect(cache["a"] == value)
+  }
+
   @Test func `a value that only the disk can hold is stored there, and leaves no older one in memory`() throws {
     let tier = FaultInjectingTier()
     let cache = try open(memoryLimit: 100, tier: tier)

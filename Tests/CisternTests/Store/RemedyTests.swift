@@ -143,6 +143,15 @@ import Testing
     #expect(try DiskLimits(.gibibytes(65_536), location: "").limit == 1 << 46)
   }
 
+  @Test func `an invalid disk limit leaves no directory`() throws {
+    let scratch = TemporaryDirectory()
+    let parent = "\(scratch.path)/new"
+    for limit in [ByteCount.bytes(1), .gibibytes(65_537)] {
+      #expect(try openError("\(parent)/store", diskLimit: limit).code == .invalidArgument)
+      #expect(!FileManager.default.fileExists(atPath: parent))
+    }
+  }
+
   @Test func `a failed refresh of a fresh value does not speak of a grace that the value does not have`() {
     let told = Told()
     let reports = CacheReports(name: "c") { report in told.reports.withLock { $0.append(report) } }
