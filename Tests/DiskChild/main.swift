@@ -159,6 +159,9 @@ case "exit-writer": try await exitFromWriter()
 case "exit-committing": try exitDuringCommit()
 case "exit-hung": try exitWithHungDisk()
 case "exit-fork": try exitFromFork()
+case "open":
+  say("open")
+  while true { sleep(1000) }
 case "mixed-in-step": try await writeMixedSizesInStep(tier, cache)
 case "backup": try await backUpRepeatedly(tier, cache)
 case "device": try await fillDevice()

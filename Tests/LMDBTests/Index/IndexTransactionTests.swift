@@ -4,9 +4,9 @@ import Testing
 @testable import LMDB
 
 @Suite struct IndexTransactionTests {
-  private let fixture: Fixture
-  private let index: IndexDatabase
-  private let table: IntegerDatabase
+  let fixture: Fixture
+  let index: IndexDatabase
+  let table: IntegerDatabase
 
   init() throws {
     fixture = try Fixture()
@@ -14,7 +14,7 @@ import Testing
     table = try fixture.environment.openIntegerDatabase(named: "table")
   }
 
-  private func change<Result>(
+  func change<Result>(
     _ body: (inout IndexTransaction) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {
     try fixture.environment.withWrite { (transaction) throws(LMDBError) in

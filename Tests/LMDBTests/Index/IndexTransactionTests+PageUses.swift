@@ -3,34 +3,10 @@ import Testing
 
 @testable import LMDB
 
-/// The uses of pages that a write transaction finds in the mapped pages.
-@Suite struct PageUsesTests {
-  private let fixture: Fixture
-  private let index: IndexDatabase
-  private let table: IntegerDatabase
-  private let keys = [IndexKey(1), IndexKey(2), IndexKey(40)]
+// The uses of pages that a write transaction finds in the mapped pages.
 
-  init() throws {
-    fixture = try Fixture()
-    index = try fixture.environment.openIndexDatabase(named: "index")
-    table = try fixture.environment.openIntegerDatabase(named: "table")
-  }
-
-  private func change<Result>(
-    _ body: (inout IndexTransaction) throws(LMDBError) -> Result
-  ) throws(LMDBError) -> Result {
-    try fixture.environment.withWrite { (transaction) throws(LMDBError) in
-      var indexed = IndexTransaction(transaction, index: index)
-      do throws(LMDBError) {
-        let result = try body(&indexed)
-        transaction = indexed.end()
-        return result
-      } catch {
-        transaction = indexed.end()
-        throw error
-      }
-    }
-  }
+extension IndexTransactionTests {
+  private var keys: [IndexKey] { [IndexKey(1), IndexKey(2), IndexKey(40)] }
 
   private func uses() throws -> PageUses {
     let uses = try change { (transaction) throws(LMDBError) in
