@@ -40,7 +40,6 @@ struct Density {
     var rows: [Row] = []
     for sizes in Self.sizes { rows += try await shares(sizes, limit: .mebibytes(64)) }
     for sizes in Self.sizes where sizes.mean >= 1000 { rows += try await shares(sizes, limit: .gibibytes(1)) }
-    for limit in [4, 16, 64] { rows.append(try await leastShareBesideLargeValues(limit: .mebibytes(limit))) }
     for size in [100, 1000] { rows.append(try await hits(size: size)) }
     return rows
   }
@@ -78,20 +77,19 @@ struct Density {
       stocked.cache.setValue(value, forKey: Int.key(number))
       if number % 1000 == 0 { try await stocked.store.flush() }
     }
+    /// Returns the bytes of all values, divided by the limit.
+    func share() async throws -> Double {
+      try await stocked.store.flush()
+      var bytes = 0
+      for try await entry in stocked.cache.entries() { bytes += entry.value()?.count ?? 0 }
+      return Double(bytes) / Double(limit.bytes)
+    }
     for number in (0..<count).shuffled(using: &randomness) { try await put(number) }
-    let fill = try await share(of: stocked, limit: limit)
+    let fill = try await share()
     for _ in 0..<count { try await put(Int.random(in: 0..<count, using: &randomness)) }
-    let overwrites = try await share(of: stocked, limit: limit)
+    let overwrites = try await share()
     try await stocked.close()
     return (fill, overwrites)
-  }
-
-  /// Returns the bytes of all values, divided by the limit.
-  func share(of stocked: StockedDisk, limit: ByteCount) async throws -> Double {
-    try await stocked.store.flush()
-    var bytes = 0
-    for try await entry in stocked.cache.entries() { bytes += entry.value()?.count ?? 0 }
-    return Double(bytes) / Double(limit.bytes)
   }
 
   /// Looks up keys by Zipf's law, and sets each that is missing. Each third request is for a key that comes once.

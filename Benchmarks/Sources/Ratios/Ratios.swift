@@ -25,6 +25,7 @@ enum Ratios {
       }
     ),
     ("density", "the share of a disk limit that values take", { try await Density().rows() }),
+    ("large", "the share that stays beside large values", { try await LargeValues().rows() }),
     ("enumerating", "keys and entries of a million records", { try await Enumerating(entries: 1_000_000).rows() }),
     ("writes", "writes to disk", { try await DiskWrites().rows() }),
     ("opening", "opening a store of a million entries", { try await Opening(entries: 1_000_000).rows() }),

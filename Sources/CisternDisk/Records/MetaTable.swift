@@ -24,6 +24,8 @@ package enum MetaTable {
   static let next = [UInt8]("next".utf8)
   static let identity = [UInt8]("store".utf8)
   static let log = [UInt8]("log".utf8)
+  /// The key of a value that a transaction stores and removes again.
+  static let free = [UInt8]("free".utf8)
   static let deadPrefix = UInt8(ascii: "d")
 
   static func partition(_ name: String) -> [UInt8] { [UInt8(ascii: "p")] + name.utf8 }

@@ -63,6 +63,30 @@ import Testing
     try await tier.close()
   }
 
+  /// Small transactions leave many lists of free pages, which divide these pages.
+  @Test func `A full file of 64 MiB takes a record of the greatest size`() async throws {
+    let scratch = TemporaryDirectory()
+    let told = Told()
+    let tier = try openTier(scratch, limit: .mebibytes(64), layout: .ordered, told: told)
+    let cache = try tier.cache(told: told)
+    let small = [UInt8](repeating: 1, count: 800)
+    for number in 0..<50_000 {
+      // The keys come in no order.
+      cache.put("k\(UInt64(number) &* 0x9E37_79B9_7F4A_7C15)", small)
+      if number % 500 == 0 { try await tier.flush() }
+    }
+    try await tier.flush()
+    let large = [UInt8](repeating: 2, count: 8_220_000)
+    for number in 0..<2 {
+      cache.put("large \(number)", large)
+      try await tier.flush()
+      #expect(cache.get("large \(number)") == large)
+    }
+    #expect(told.lost(.notWritten).isEmpty && told.reportCodes.isEmpty)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
   /// A longer list needs free pages in a row, which a full file of small records does not have.
   @Test(arguments: [ByteCount.mebibytes(1), .mebibytes(64), .gibibytes(1), .gibibytes(64)])
   func `LMDB's list of the pages that a transaction frees fits into a page`(limit: ByteCount) throws {
@@ -77,8 +101,8 @@ import Testing
   @Test func `A record that finds no room in an empty file is tried again after some commits`() async throws {
     let scratch = TemporaryDirectory()
     let told = Told()
-    // The record's transaction fails seven times. The first attempt to make room commits twice, and later ones three times.
-    let failing = Set([0, 3] + (0..<5).map { 7 + 4 * $0 })
+    // The record's transaction fails seven times. The first attempt to make room commits twice, and later ones four times.
+    let failing = Set([0, 3] + (0..<5).map { 8 + 5 * $0 })
     let count = Mutex(-1)
     let faults = DiskFaults {
       count.withLock { count in

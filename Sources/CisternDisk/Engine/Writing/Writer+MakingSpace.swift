@@ -38,8 +38,10 @@ extension Writer {
       }
     // The smaller limits bound the number of extents then.
     if error.code == .noSpace { extents?.experience.ceiling.remove() }
+    guard !hadRecords else { return }
     // The pages that LMDB keeps in use can divide the free ones. Each commit moves them, so a large record may fit later.
-    if !hadRecords, commit.attempts.noteEmptyFile() > Writer.mostAttemptsInEmptyFile {
+    try mergeFreeLists(of: file)
+    if commit.attempts.noteEmptyFile() > Writer.mostAttemptsInEmptyFile {
       guard commit.position < commit.group.count else { throw error }
       commit.skip(
         deviceRoom.isLimited
@@ -187,6 +189,24 @@ extension Writer {
     if try waitForReaders(of: file, laggingMoreThan: 0) { return }
     guard passes < Writer.mostPasses, try commitTwice(in: file) else { throw error }
     passes += 1
+  }
+
+  /// Lets LMDB merge its lists of free pages, after it found no pages in a row in a file without records.
+  ///
+  /// The lists are in pages, too. After many small transactions, these pages divide the free ones. LMDB merges the lists that
+  /// it reads in a search for pages in a row, if it finds these.
+  private func mergeFreeLists(of file: DiskFile) throws(LMDBError) {
+    var pages = deviceRoom.limits.largestRecord / DiskLimits.pageSize
+    while pages > 1 {
+      do throws(LMDBError) {
+        return try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
+          try step.mergeFreeLists(withPages: pages, in: &transaction.transaction)
+        }
+      } catch {
+        guard isAboutRoom(error) else { throw error }
+        pages /= 2
+      }
+    }
   }
 
   /// Commits two empty changes. Returns false if the file has no room even for the first.

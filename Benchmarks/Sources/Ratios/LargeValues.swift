@@ -1,11 +1,15 @@
 import Cistern
 import Workloads
 
-extension Density {
-  /// Fills a store with values of 800 B, and then stores values of the greatest size between groups of small ones.
-  ///
-  /// After each of them, the newest values are read. The row has the least share of the limit that values take then.
-  func leastShareBesideLargeValues(limit: ByteCount) async throws -> Row {
+/// The values that stay in a full store when large ones come between small ones.
+struct LargeValues {
+  func rows() async throws -> [Row] {
+    var rows: [Row] = []
+    for limit in [4, 8, 16, 64] { rows.append(try await row(.mebibytes(limit))) }
+    return rows
+  }
+
+  private func row(_ limit: ByteCount) async throws -> Row {
     let dense = try await leastShare(limit, .dense)
     let ordered = try await leastShare(limit, .ordered)
     return Row(
@@ -14,6 +18,9 @@ extension Density {
       result: (decimal(dense), "≥ 0.50", dense >= 0.5))
   }
 
+  /// Fills a store with values of 800 B. Each of 40 rounds then stores some more, and one of the greatest size, and reads the newest.
+  ///
+  /// Returns the least share of the limit that values take after a round.
   private func leastShare(_ limit: ByteCount, _ layout: DiskLayout) async throws -> Double {
     let stocked = try await StockedDisk(
       entries: 0, size: 0, limit: limit, durability: .processCrash, layout: layout)
@@ -33,12 +40,23 @@ extension Density {
         next += 1
       }
       try await stocked.store.flush()
-      cache.setValue(large, forKey: Int.key(-1 - round))
-      least = min(least, try await share(of: stocked, limit: limit))
+      cache.setValue(large, forKey: Int.key(10_000_000 + round))
+      do { try await stocked.store.flush() } catch {
+        print("DBG", layout, limit, round, large.count, error, stocked.store.statistics.disk!.entryCount)
+      }
+      least = min(least, try await share(of: stocked, limit))
       for number in next - limit.bytes / 6000..<next { _ = cache.value(forKey: Int.key(number)) }
-      for number in 0...round { _ = cache.value(forKey: Int.key(-1 - number)) }
+      for number in 0...round { _ = cache.value(forKey: Int.key(10_000_000 + number)) }
     }
     try await stocked.close()
     return least
+  }
+
+  /// Returns the bytes of all values, divided by the limit.
+  private func share(of stocked: StockedDisk, _ limit: ByteCount) async throws -> Double {
+    try await stocked.store.flush()
+    var bytes = 0
+    for try await entry in stocked.cache.entries() { bytes += entry.value()?.count ?? 0 }
+    return Double(bytes) / Double(limit.bytes)
   }
 }
