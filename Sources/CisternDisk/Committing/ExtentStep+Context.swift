@@ -19,6 +19,7 @@ extension ExtentStep {
         read.experience = extents.experience
         // The extents of the window can have received records since. They are then evicted, too.
         read.clearing = extents.clearing
+        read.newSeparates = extents.newSeparates
       }
       extents = read
     }

@@ -10,7 +10,7 @@ extension WriteStep {
 
   /// Stores a value of this many pages, and removes it again. LMDB then merges the lists of free pages that it reads for this.
   ///
-  /// - Throws: `LMDBError` with the code `mapFull` if the file has no such pages in a row.
+  /// - Throws: `LMDBError`: `mapFull` for lack of such pages in a row.
   mutating func mergeFreeLists(
     withPages count: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) {

@@ -38,6 +38,9 @@ struct ReclaimPolicy: Sendable, Equatable {
     log.freeCount < min(Self.reserve, max(log.count / 4, 2))
   }
 
+  /// Returns whether so many bytes are dead that copies of the live ones gain space.
+  func gainsByCleaning(in log: ExtentLog) -> Bool { Double(log.liveBytes) <= target * Double(log.capacity) }
+
   /// Returns the extent that is reclaimed next, or nil if no extent is closed.
   ///
   /// - Parameters:
@@ -55,7 +58,7 @@ struct ReclaimPolicy: Sendable, Equatable {
     guard let oldest, let sparsest else { return nil }
     if sparsest.extent.liveBytes == 0 { return Choice(number: sparsest.number, method: .clean) }
     let isDense =
-      Double(log.liveBytes) > target * Double(log.capacity)
+      !gainsByCleaning(in: log)
       || Double(sparsest.extent.deadBytes) < (1 - target) * Double(log.layout.capacity)
     if isDense || !canCopy { return Choice(number: oldest.number, method: .evict) }
     return Choice(number: sparsest.number, method: .clean)

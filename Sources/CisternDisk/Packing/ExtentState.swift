@@ -12,6 +12,7 @@ struct ExtentState: Sendable {
   var victim: VictimList?
   /// The clearing of pages in progress.
   var clearing: WindowClearing?
+  var newSeparates = NewSeparates()
   var names = PartitionNumbers()
   var itemPages = ItemPages()
   var experience: WriterExperience
@@ -78,6 +79,7 @@ struct ExtentState: Sendable {
   /// Notes the beginning of a commit group.
   mutating func noteGroup() {
     experience.noteGroup()
+    newSeparates.noteGroup()
     endClearing()
   }
 

@@ -26,7 +26,7 @@ extension ExtentStep {
     guard let clearing = state.clearing else { return .impossible }
     guard appended.isDisjoint(with: clearing.extents) else { return .unfinished }
     hold(clearing.extents)
-    guard try evict(clearing, in: &target), try moveTrees(outOf: clearing.window, in: &target) else {
+    guard try empty(clearing, in: &target), try moveTrees(outOf: clearing.window, in: &target) else {
       return .unfinished
     }
     for number in clearing.extents where state.log[number] != nil { try release(number, in: &target) }
@@ -41,10 +41,11 @@ extension ExtentStep {
     for (stream, number) in state.log.open where extents.contains(number) { state.log.closeOpen(stream) }
   }
 
-  /// Evicts the records of a window, so that its extents are free. Returns whether this has ended.
+  /// Empties the extents and separate records of a window. Returns whether this has ended.
   ///
-  /// Records in extents have second chances, as far as their copies have room elsewhere.
-  private mutating func evict(
+  /// Records in extents are copied if the file has dead bytes elsewhere. Otherwise they have second chances, as far as their copies
+  /// have room.
+  private mutating func empty(
     _ clearing: WindowClearing, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
     for number in clearing.separates where state.separates.records[number] != nil {
@@ -53,13 +54,30 @@ extension ExtentStep {
     }
     for number in clearing.extents {
       while let extent = state.log[number], !extent.isFree {
-        if state.reclaim == nil {
-          state.reclaim = Reclaim(ReclaimPolicy.Choice(number: number, method: .evict), age: extent.age)
-        }
+        if state.reclaim == nil { state.reclaim = nextReclaim(of: number, extent) }
         guard hasBudget, try reclaim(context.limits.reclaimedBytes, in: &target) else { return false }
       }
     }
     return true
+  }
+
+  /// Returns the reclaim of an extent in the window, or of another extent that must be cleaned first.
+  ///
+  /// The held extents give no room for copies.
+  private func nextReclaim(of number: ExtentNumber, _ extent: Extent) -> Reclaim {
+    let (log, policy) = (state.log, ReclaimPolicy(meanRecordSize: state.experience.meanRecordSize))
+    let canCopy =
+      log.hasRoom(for: layout.largestRecord, in: .copies, during: horizon) || log.hasPending(during: horizon)
+    guard canCopy, policy.gainsByCleaning(in: log) else {
+      return Reclaim(ReclaimPolicy.Choice(number: number, method: .evict), age: extent.age)
+    }
+    if log.availableCount < ReclaimPolicy.reserve,
+      let other = policy.choose(in: log, canCopy: true, except: appended.union(log.held)), other.method == .clean,
+      let age = log[other.number]?.age
+    {
+      return Reclaim(other, age: age)
+    }
+    return Reclaim(ReclaimPolicy.Choice(number: number, method: .clean), age: extent.age)
   }
 
   /// Makes LMDB move the pages of its trees that are in the window. Returns false if further ones must wait for a commit.

@@ -24,27 +24,30 @@ extension ExtentStep {
       let cost = extent.isFree ? 0 : costs.cost(of: extent.liveBytes, age: extent.age)
       add(first, limits.pagesPerExtent, .extent(number), cost: appended.contains(number) ? nil : cost)
     }
+    // More than the evictions in any window cost.
+    let highestCost = 16 * count * limits.pageSize
+    let new = state.newSeparates.all
     for (number, record) in state.separates.records {
       guard let first = try target.committedPage(of: ExtentRow.Key(number)) else { continue }
       let isUsed = context.recency.isMarked(RecordAddress(separate: number.number).mark)
-      let cost = costs.cost(of: record.size, age: record.age, isUsed: isUsed)
+      let cost =
+        new.contains(number)
+        ? highestCost : costs.cost(of: record.size, age: record.age, isUsed: isUsed)
       add(
         first, limits.pages(ofSeparate: record.size), .separate(number),
         cost: appendedSeparates.contains(number) ? nil : cost)
     }
     let immovable = state.experience.treePagesInWindow
-    // More than the evictions in any window cost.
-    let costOfImmovable = 16 * count * limits.pageSize
     for item in uses.items {
       let digest = RecordDigest(lowBits: item.digest)
       // The copy of the page, and the freed one.
-      let cost = immovable.contains(item.page) ? costOfImmovable : 2 * limits.pageSize
+      let cost = immovable.contains(item.page) ? highestCost : 2 * limits.pageSize
       add(item.page, 1, .items(digest, of: Generation(number: item.key.number)), cost: cost)
     }
     // Such a page can stay, so evictions of old records are better.
     let costOfOthers = count * limits.pageSize
     for page in Self.otherPages(uses, runs) {
-      add(page, 1, .other, cost: immovable.contains(page) ? costOfImmovable : costOfOthers)
+      add(page, 1, .other, cost: immovable.contains(page) ? highestCost : costOfOthers)
     }
     return OccupiedPages(pageCount: limits.pageCount, fileEnd: uses.lastPage + 1, runs: runs)
   }

@@ -210,6 +210,7 @@ struct ExtentStep: ~Copyable {
   consuming func committed() -> ExtentState {
     state.log.commit()
     state.itemPages.noteChanges(of: changedItems)
+    state.newSeparates.note(appendedSeparates)
     state.experience.freedPages.note(freedPages, during: horizon)
     if outcome.hasChanges { state.committed = horizon.current }
     return state

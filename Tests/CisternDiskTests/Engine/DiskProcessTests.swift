@@ -211,6 +211,42 @@ import Testing
     try await tier.close()
   }
 
+  @Test(.timeLimit(.minutes(5)))
+  func `A write that waits for another process's read continues when that process is killed`() async throws {
+    let scratch = TemporaryDirectory()
+    let told = Told()
+    let child = try ChildProcess("hold", scratch.store, "\(4 << 20)", "processCrash")
+    #expect(child.readLine() == "holding")
+    var options = DiskOptions(limit: .mebibytes(4), layout: .tested, commitInterval: .milliseconds(1))
+    // The wait ends only because the process is killed, regardless of the speed of the machine.
+    options.readerPatience = .seconds(3600)
+    options.retryInterval = .seconds(3600)
+    let tier = try DiskTier(directory: scratch.store, options: options) { report in
+      told.reports.withLock { $0.append(report) }
+    }
+    let cache = try tier.cache()
+    let writes = Task {
+      for number in 0..<12_000 {
+        cache.put("k\(number)", value(number, size: 1000))
+        await cache.waitForRoom()
+      }
+    }
+    // The writer thread waits when it commits no more. A kill before that would test less.
+    var (commits, turns) = (0, 0)
+    while turns < 2000 {
+      turns = tier.statistics.commits == commits ? turns + 1 : 0
+      commits = tier.statistics.commits
+      await Task.yield()
+    }
+    _ = child.kill()
+    await writes.value
+    try await tier.flush()
+    #expect(told.reportCodes == [])
+    #expect(cache.get("k11999") == value(11_999, size: 1000))
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
   @Test func `A store whose limit differs from another process's does not open, and the error says why`() async throws {
     let scratch = TemporaryDirectory()
     let child = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")

@@ -8,13 +8,13 @@ struct SeparateRecordTests {
     var records = SeparateRecords()
     let first = records.add(SeparateRecord(age: ExtentAge(number: 2), size: 10))
     let second = records.add(SeparateRecord(age: ExtentAge(number: 3), size: 20))
-    let oldest = records.oldest
+    let oldest = records.oldest(except: [])
     #expect(oldest?.number == first && oldest?.record.size == 10)
     records.renew(first, age: ExtentAge(number: 4))
-    #expect(records.oldest?.number == second)
+    #expect(records.oldest(except: [])?.number == second)
     let wasPresent = records.remove(second)
     let isPresent = records.remove(second)
-    #expect(wasPresent && !isPresent && records.oldest?.number == first)
+    #expect(wasPresent && !isPresent && records.oldest(except: [])?.number == first)
     let third = records.add(SeparateRecord(age: ExtentAge(number: 5), size: 30))
     #expect(third > second && third > first)
     let read = SeparateRecords(records.records, next: records.next)
@@ -22,5 +22,17 @@ struct SeparateRecordTests {
     // The file has never given the number of the third record.
     let damaged = SeparateRecords(records.records, next: third)
     #expect(damaged == nil)
+  }
+
+  @Test func `The records of the last commit groups are new`() {
+    var new = NewSeparates()
+    let numbers = (0..<6).map { SeparateNumber(number: $0) }
+    for (group, number) in numbers.enumerated() {
+      new.note([number])
+      #expect(new.all == Set(numbers[max(group - NewSeparates.groupCount + 1, 0)...group]))
+      new.noteGroup()
+    }
+    for _ in 1..<NewSeparates.groupCount { new.noteGroup() }
+    #expect(new.all.isEmpty)
   }
 }

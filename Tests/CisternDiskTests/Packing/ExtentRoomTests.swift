@@ -93,6 +93,22 @@ struct ExtentRoomTests: PackingFixture {
     try model.check()
   }
 
+  @Test func `records that are read do not displace the newest large ones`() throws {
+    var model = try model()
+    for number in 0..<8 { try put(key(number), newValue(number, size: 100_000), in: &model) }
+    let evictions = model.evictions
+    for number in 10..<16 {
+      model.states[0]?.noteGroup()
+      for other in (0..<8).map({ key($0) }) where model.contents[other] != nil {
+        model.recency.mark(try address(of: other, in: model).mark)
+      }
+      try #require(try put(key(number), newValue(number, size: 100_000), in: &model))
+      #expect((max(number - 2, 10)...number).allSatisfy { model.contents[key($0)] != nil }, "\(number)")
+    }
+    #expect(model.evictions > evictions)
+    try model.check()
+  }
+
   @Test func `a full map makes the file release an extent, and not grow again`() throws {
     var model = try model()
     try fill(&model)

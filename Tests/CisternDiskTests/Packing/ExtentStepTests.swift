@@ -115,6 +115,7 @@ struct ExtentStepTests: PackingFixture {
     let addresses = try [0, 1].map { try address(of: key($0), in: model) }
     #expect(addresses.allSatisfy(\.isSeparate) && model.target.committed.separates.count == 2)
     model.recency.mark(addresses[1].mark)
+    for _ in 0..<NewSeparates.groupCount { model.states[0]?.noteGroup() }
     try fill(&model)
     #expect(model.contents[key(0)] == nil, "the oldest record")
     #expect(try model.contents[key(1)] != nil && address(of: key(1), in: model) == addresses[1])

@@ -86,6 +86,7 @@ struct PackingHistory {
   /// Runs one random step: a transaction, a batch, or the beginning or end of a reader or of a generation.
   mutating func step() throws {
     model.writer = Int.random(in: 0..<model.states.count, using: &generator)
+    model.states[model.writer]?.noteGroup()
     model.avoidsSharedPages = Int.random(in: 0..<8, using: &generator) == 0
     switch Int.random(in: 0..<40, using: &generator) {
     case 0 where model.readers.count < 2: model.beginReading()

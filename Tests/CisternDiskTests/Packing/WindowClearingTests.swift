@@ -145,6 +145,34 @@ struct WindowClearingTests: ExtentFileFixture {
     try file.environment.close()
   }
 
+  @Test func `A window is cleared without evictions if a part of the file is dead`() throws {
+    let file = try create(mapSize: 4 << 20)
+    var state: ExtentState?
+    try fill(file, &state)
+    for first in stride(from: 0, to: 12_000, by: 20) {
+      try transaction(&state, file) { (step, target) throws(LMDBError) in
+        for number in first..<first + 20 where number % 3 != 0 {
+          _ = try step.remove(bytes("key \(number)"), of: .first, in: &target)
+        }
+      }
+    }
+    func count() throws -> Int {
+      var count = 0
+      try transaction(&state, file) { (_, target) throws(LMDBError) in count = try target.tablePages().itemCount }
+      return count
+    }
+    var expected = try count()
+    for round in 0..<4 {
+      // Fills the reserve of free extents.
+      for number in 0..<10 {
+        expected += try put([draft(300_000 + round * 10 + number, size: 100)], &state, file).count
+      }
+      try clear(100, &state, file)
+    }
+    #expect(try expected > 500 && count() == expected)
+    try file.environment.close()
+  }
+
   @Test func `The pages of the index leave the window`() throws {
     let file = try create(mapSize: 4 << 20)
     var state: ExtentState?

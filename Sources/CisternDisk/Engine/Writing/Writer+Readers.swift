@@ -9,6 +9,8 @@ import Locking
 #endif
 
 extension Writer {
+  /// The number of turns of a wait for a reader, of a millisecond each, after which the readers of dead processes are cleared.
+  private static let turnsBetweenReaderChecks = 10
   /// The time that a backup or a verification gets to end by itself, in nanoseconds.
   private static let longReadGrace: UInt64 = 100_000_000
 
@@ -43,8 +45,12 @@ extension Writer {
     let start = monotonicNanoseconds()
     let patience = engine.options.readerPatience.clampedNanoseconds
     guard let reader = try blockingReader(of: file, laggingMoreThan: lag) else { return hasCleared }
+    var turns = 0
     while monotonicNanoseconds() - start < patience {
       usleep(1000)
+      turns += 1
+      // The process of the reader can be killed during the wait.
+      if turns % Writer.turnsBetweenReaderChecks == 0, try file.environment.clearStaleReaders() > 0 { return true }
       // A backup or a verification must not stop the writes of the store. It can be repeated.
       if reader.process == getpid(), monotonicNanoseconds() - start > min(patience / 2, Writer.longReadGrace) {
         engine.longReads.interrupt(.roomNeeded)
