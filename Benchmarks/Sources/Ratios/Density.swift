@@ -77,17 +77,10 @@ struct Density {
       stocked.cache.setValue(value, forKey: Int.key(number))
       if number % 1000 == 0 { try await stocked.store.flush() }
     }
-    /// Returns the bytes of all values, divided by the limit.
-    func share() async throws -> Double {
-      try await stocked.store.flush()
-      var bytes = 0
-      for try await entry in stocked.cache.entries() { bytes += entry.value()?.count ?? 0 }
-      return Double(bytes) / Double(limit.bytes)
-    }
     for number in (0..<count).shuffled(using: &randomness) { try await put(number) }
-    let fill = try await share()
+    let fill = try await stocked.share(of: limit)
     for _ in 0..<count { try await put(Int.random(in: 0..<count, using: &randomness)) }
-    let overwrites = try await share()
+    let overwrites = try await stocked.share(of: limit)
     try await stocked.close()
     return (fill, overwrites)
   }

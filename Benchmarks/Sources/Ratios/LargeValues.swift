@@ -41,22 +41,11 @@ struct LargeValues {
       }
       try await stocked.store.flush()
       cache.setValue(large, forKey: Int.key(10_000_000 + round))
-      do { try await stocked.store.flush() } catch {
-        print("DBG", layout, limit, round, large.count, error, stocked.store.statistics.disk!.entryCount)
-      }
-      least = min(least, try await share(of: stocked, limit))
+      least = min(least, try await stocked.share(of: limit))
       for number in next - limit.bytes / 6000..<next { _ = cache.value(forKey: Int.key(number)) }
       for number in 0...round { _ = cache.value(forKey: Int.key(10_000_000 + number)) }
     }
     try await stocked.close()
     return least
-  }
-
-  /// Returns the bytes of all values, divided by the limit.
-  private func share(of stocked: StockedDisk, _ limit: ByteCount) async throws -> Double {
-    try await stocked.store.flush()
-    var bytes = 0
-    for try await entry in stocked.cache.entries() { bytes += entry.value()?.count ?? 0 }
-    return Double(bytes) / Double(limit.bytes)
   }
 }

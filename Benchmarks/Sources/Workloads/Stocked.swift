@@ -25,6 +25,14 @@ package final class StockedDisk: Sendable {
     try await store.flush()
   }
 
+  /// Waits for all writes, and returns the bytes of all values, divided by the limit.
+  package func share(of limit: ByteCount) async throws -> Double {
+    try await store.flush()
+    var bytes = 0
+    for try await entry in cache.entries() { bytes += entry.value()?.count ?? 0 }
+    return Double(bytes) / Double(limit.bytes)
+  }
+
   package func close() async throws {
     try await store.close()
     scratch.remove()
