@@ -44,8 +44,8 @@ public struct FetchContext<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///
   /// - Parameter value: The value.
   /// - Returns: Whether the value was announced. False for a second announcement, after the end of the fetch, if the
-  ///   value cannot be merged, and if unconfirmed edits remove the key. Also false after the last caller of the fetch left, unless
-  ///   ``CacheConfiguration/completesAbandonedFlights`` is set.
+  ///   value cannot be merged, and if unconfirmed edits remove the key. Also false after the last caller of the fetch
+  ///   left, unless ``CacheConfiguration/completesAbandonedFlights`` is set.
   @discardableResult
   public func announce(_ value: Value) -> Bool { flight.announce(value) }
 }

@@ -57,7 +57,7 @@ extension String: CacheKey {
     if bytes.isASCII { return true }
     // The span is used during the call only.
     return unsafe bytes.withUnsafeBytes { bytes in
-      if case .some = unsafe try? UTF8Span(validating: Span(_unsafeBytes: bytes)) { true } else { false }
+      unsafe (try? UTF8Span(validating: Span(_unsafeBytes: bytes))) != nil
     }
   }
 

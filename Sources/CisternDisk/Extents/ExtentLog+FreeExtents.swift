@@ -31,9 +31,6 @@ extension ExtentLog {
     free.contains { number, emptiedBy in !isReusable(number, emptiedBy, during: horizon) }
   }
 
-  /// The extents that receive no records. See ``hold(_:)``.
-  var held: Set<ExtentNumber> { summary.held }
-
   /// The number of free extents that are not held, whether or not they can be written yet.
   var availableCount: Int { free.reduce(0) { count, _ in count + 1 } }
 

@@ -59,6 +59,8 @@ struct ExtentLog: Sendable, Equatable {
   var liveBytes: Int { summary.liveBytes }
   /// The number of free extents, whether or not they can be written yet.
   var freeCount: Int { summary.freeCount }
+  /// The extents that receive no records, because their pages will be released together.
+  var held: Set<ExtentNumber> { summary.held }
 
   /// Returns an extent, or nil if the file does not have it.
   subscript(number: ExtentNumber) -> Extent? { table[number] }

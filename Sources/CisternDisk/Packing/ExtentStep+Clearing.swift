@@ -4,7 +4,7 @@ import LMDB
 // Pages in a row for a large record.
 
 extension ExtentStep {
-  /// Evicts the records in a window of pages in a row, and releases the pages.
+  /// Empties a window of pages in a row, and releases the pages.
   ///
   /// The method continues a clearing in progress. Otherwise it chooses the window that costs least. The transaction must not have
   /// put a large record, because the window is chosen among the pages of the last commit.

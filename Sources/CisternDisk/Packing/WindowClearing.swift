@@ -1,6 +1,6 @@
 /// The clearing of pages in a row for a large record, over several transactions.
 ///
-/// The extents in the window are evicted one after the other, and held until all of them are free. If they were released one by
+/// The extents in the window are emptied one after the other, and held until all of them are free. If they were released one by
 /// one, other tables would take their pages.
 struct WindowClearing: Sendable, Equatable {
   let window: Range<Int>

@@ -20,23 +20,42 @@ extension MappedPages {
   /// Returns the number of pages of the tree with the items of a key, or nil if the pages give no answer. The number is
   /// zero if the items have no tree.
   func pageCount(forKey key: IndexKey, in name: ShortKey, snapshot: UInt64) -> Int? {
-    let (found, lastPage) = unsafe node(for: key, in: name, snapshot: snapshot)
-    switch unsafe found {
-    case .absent: return 0
+    switch unsafe itemTree(of: key, in: name, snapshot: snapshot) {
+    case .none: return 0
     case .unknown: return nil
-    case .node(let node, let page):
-      let flags = TreeNode.itemsFlag | TreeNode.tableFlag
-      guard unsafe node.word16(at: TreeNode.flagsPlace) == flags else { return 0 }
-      guard let record = unsafe value(of: node, in: page), record.count == TreeRecord.size else { return nil }
-      let totals = unsafe TreeRecord(RawSpan(_unsafeBytes: record), at: 0).totals
+    case .tree(let tree, let lastPage):
+      let totals = tree.totals
       guard totals.branches <= lastPage, totals.leaves <= lastPage - totals.branches else { return nil }
       return Int(totals.branches + totals.leaves)
     }
   }
 
+  /// The tree with the items of a key.
+  enum ItemTree {
+    case tree(TreeRecord, lastPage: UInt64)
+    /// The items are few, and in the pages of the index itself. Or the key has none.
+    case none
+    /// The pages give no answer.
+    case unknown
+  }
+
+  /// Returns the tree with the items of a key of an index.
+  func itemTree(of key: IndexKey, in name: ShortKey, snapshot: UInt64) -> ItemTree {
+    let (found, lastPage) = unsafe node(for: key, in: name, snapshot: snapshot)
+    switch unsafe found {
+    case .absent: return .none
+    case .unknown: return .unknown
+    case .node(let node, let page):
+      let flags = TreeNode.itemsFlag | TreeNode.tableFlag
+      guard unsafe node.word16(at: TreeNode.flagsPlace) == flags else { return .none }
+      guard let record = unsafe value(of: node, in: page), record.count == TreeRecord.size else { return .unknown }
+      return unsafe .tree(TreeRecord(RawSpan(_unsafeBytes: record), at: 0), lastPage: lastPage)
+    }
+  }
+
   /// Searches for the node of a key of an index. Also returns the last page of the snapshot.
   @inline(__always)
-  func node(for key: IndexKey, in name: ShortKey, snapshot: UInt64) -> (found: Found, lastPage: UInt64) {
+  private func node(for key: IndexKey, in name: ShortKey, snapshot: UInt64) -> (found: Found, lastPage: UInt64) {
     guard let (main, lastPage) = unsafe tree(of: snapshot) else { return unsafe (.unknown, 0) }
     let table = unsafe node(for: name, below: main, lastPage: lastPage)
     guard case .node(let record, let page) = unsafe table else { return unsafe (table, lastPage) }

@@ -14,16 +14,10 @@ extension MappedPages {
     var uses = PageUses(lastPage: Int(lastPage))
     guard unsafe addFreePages(below: freeList.root, depth: freeList.depth, to: &uses) else { return nil }
     for key in keys {
-      let (found, _) = unsafe node(for: key, in: name, snapshot: snapshot)
-      switch unsafe found {
-      case .absent: continue
+      switch unsafe itemTree(of: key, in: name, snapshot: snapshot) {
+      case .none: continue
       case .unknown: return nil
-      case .node(let node, let page):
-        let flags = TreeNode.itemsFlag | TreeNode.tableFlag
-        // Fewer items are in the pages of the index itself.
-        guard unsafe node.word16(at: TreeNode.flagsPlace) == flags else { continue }
-        guard let record = unsafe value(of: node, in: page), record.count == TreeRecord.size else { return nil }
-        let tree = unsafe TreeRecord(RawSpan(_unsafeBytes: record), at: 0)
+      case .tree(let tree, _):
         let root = PageUses.ItemPage(page: Int(clamping: tree.root), key: key, digest: 0)
         guard unsafe addItemPages(at: root, depth: tree.depth, to: &uses) else { return nil }
       }

@@ -182,17 +182,22 @@ import Testing
     try await tier.close()
   }
 
+  /// Opens a store of 4 MiB, in which only a flush retries a failing disk.
+  private static func open(_ scratch: TemporaryDirectory, readerPatience: Duration, told: Told) throws -> DiskTier {
+    var options = DiskOptions(limit: .mebibytes(4), layout: .tested, commitInterval: .milliseconds(1))
+    options.readerPatience = readerPatience
+    options.retryInterval = .seconds(3600)
+    return try DiskTier(directory: scratch.store, options: options) { report in
+      told.reports.withLock { $0.append(report) }
+    }
+  }
+
   @Test func `A store that another process's read has degraded recovers when that process was killed`() async throws {
     let scratch = TemporaryDirectory()
     let told = Told()
     let child = try ChildProcess("hold", scratch.store, "\(4 << 20)", "processCrash")
     #expect(child.readLine() == "holding")
-    var options = DiskOptions(limit: .mebibytes(4), layout: .tested, commitInterval: .milliseconds(1))
-    options.readerPatience = .milliseconds(5)
-    options.retryInterval = .seconds(3600)
-    let tier = try DiskTier(directory: scratch.store, options: options) { report in
-      told.reports.withLock { $0.append(report) }
-    }
+    let tier = try Self.open(scratch, readerPatience: .milliseconds(5), told: told)
     let cache = try tier.cache()
     for number in 0..<20_000 where cache.mode == .active {
       cache.put("k\(number)", value(number, size: 1000))
@@ -217,13 +222,8 @@ import Testing
     let told = Told()
     let child = try ChildProcess("hold", scratch.store, "\(4 << 20)", "processCrash")
     #expect(child.readLine() == "holding")
-    var options = DiskOptions(limit: .mebibytes(4), layout: .tested, commitInterval: .milliseconds(1))
     // The wait ends only because the process is killed, regardless of the speed of the machine.
-    options.readerPatience = .seconds(3600)
-    options.retryInterval = .seconds(3600)
-    let tier = try DiskTier(directory: scratch.store, options: options) { report in
-      told.reports.withLock { $0.append(report) }
-    }
+    let tier = try Self.open(scratch, readerPatience: .seconds(3600), told: told)
     let cache = try tier.cache()
     let writes = Task {
       for number in 0..<12_000 {

@@ -21,14 +21,17 @@ struct WindowClearingTests: ExtentFileFixture {
       bytes: value(number, size: size))
   }
 
-  /// Puts records until the file has been full for some time.
-  private func fill(_ file: ExtentFile, _ state: inout ExtentState?) throws {
+  /// Returns a file that has been full for some time, and its state.
+  private func fullFile() throws -> (ExtentFile, ExtentState?) {
+    let file = try create(mapSize: 4 << 20)
+    var state: ExtentState?
     var (number, evictions) = (0, 0)
     while evictions < 1500 {
       evictions += try put((0..<40).map { draft(number + $0, size: 400 + ($0 * 31 + number) % 700) }, &state, file)
         .evicted
       number += 40
     }
+    return (file, state)
   }
 
   /// Puts records in one transaction, as far as they have room. Makes the map less full if LMDB finds it full.
@@ -122,9 +125,7 @@ struct WindowClearingTests: ExtentFileFixture {
   }
 
   @Test func `Values leave the window`() throws {
-    let file = try create(mapSize: 4 << 20)
-    var state: ExtentState?
-    try fill(file, &state)
+    var (file, state) = try fullFile()
     for round in 0..<12 {
       let count = 40 + round * 5
       let window = try clear(count, &state, file)
@@ -146,9 +147,7 @@ struct WindowClearingTests: ExtentFileFixture {
   }
 
   @Test func `A window is cleared without evictions if a part of the file is dead`() throws {
-    let file = try create(mapSize: 4 << 20)
-    var state: ExtentState?
-    try fill(file, &state)
+    var (file, state) = try fullFile()
     for first in stride(from: 0, to: 12_000, by: 20) {
       try transaction(&state, file) { (step, target) throws(LMDBError) in
         for number in first..<first + 20 where number % 3 != 0 {
@@ -174,9 +173,7 @@ struct WindowClearingTests: ExtentFileFixture {
   }
 
   @Test func `The pages of the index leave the window`() throws {
-    let file = try create(mapSize: 4 << 20)
-    var state: ExtentState?
-    try fill(file, &state)
+    var (file, state) = try fullFile()
     var moved = 0
     for round in 0..<20 {
       let before = try occupied(&state, file)
@@ -194,9 +191,7 @@ struct WindowClearingTests: ExtentFileFixture {
   }
 
   @Test func `A page that did not leave the window costs more than any records`() throws {
-    let file = try create(mapSize: 4 << 20)
-    var state: ExtentState?
-    try fill(file, &state)
+    var (file, state) = try fullFile()
     let trees = try occupied(&state, file).treePages(in: 0..<1024)
     for page in trees {
       state?.experience.treePagesInWindow = [page]
@@ -213,9 +208,7 @@ struct WindowClearingTests: ExtentFileFixture {
   }
 
   @Test func `The pages of rows leave the window`() throws {
-    let file = try create(mapSize: 4 << 20)
-    var state: ExtentState?
-    try fill(file, &state)
+    var (file, state) = try fullFile()
     for _ in 0..<4 {
       for page in try rowPages(file) {
         let before = try occupied(&state, file)
@@ -231,9 +224,7 @@ struct WindowClearingTests: ExtentFileFixture {
   }
 
   @Test func `Large records have room after few transactions`() throws {
-    let file = try create(mapSize: 4 << 20)
-    var state: ExtentState?
-    try fill(file, &state)
+    var (file, state) = try fullFile()
     for round in 0..<20 {
       let large = draft(-round - 1, size: 300_000 + round * 10_000)
       var transactions = 0
@@ -247,9 +238,7 @@ struct WindowClearingTests: ExtentFileFixture {
   }
 
   @Test func `No window is chosen in a transaction that has put a large record`() throws {
-    let file = try create(mapSize: 4 << 20)
-    var state: ExtentState?
-    try fill(file, &state)
+    var (file, state) = try fullFile()
     let size = 400_000
     let pages = file.tables.limits.pages(ofSeparate: size + 200)
     for round in 0..<6 {
