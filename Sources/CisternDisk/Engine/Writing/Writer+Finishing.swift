@@ -72,7 +72,7 @@ extension Writer {
 
   /// Reports the losses and errors of the commit group, and then resumes its waiters.
   private func announce(_ commit: CommitState) {
-    // Losses are reported before waiters resume, so that after a flush all record losses are reported.
+    // Losses and errors are reported before waiters resume, so that after a flush all of them are reported.
     for (partition, losses) in commit.losses { partition.report(losses) }
     for error in commit.refusals { engine.report(.refused, error.message, cause: error) }
     engine.progress.withLock { $0.note(commit.failures, through: commit.group.through, error: commit.failureOfAll) }
@@ -83,6 +83,7 @@ extension Writer {
       degrade(error)
     } else {
       reportSmallDevice()
+      deliverReports()
     }
     settle(commit.group.through)
   }
