@@ -178,10 +178,10 @@ final class Partition: Sendable {
   /// Hands the staged changes to the writer thread. A clear in them precedes the writes.
   func beginCommitting() -> PartitionBatch {
     control.withLock { control in
-      // Invalidations are taken before the writes: a write that was staged before an invalidation is handed over
-      // with it or earlier.
-      let invalidated = invalidations.beginCommitting()
-      let (writes, links) = staging.beginCommitting()
+      // Invalidations and writes are taken at one point in time. A write before an invalidation is handed over with it
+      // or earlier, and a write after it with it or later. An invalidation that is handed over later gets a greater
+      // file version, and conceals the write.
+      let (writes, links, invalidated) = staging.beginCommitting { invalidations.beginCommitting() }
       var batch = PartitionBatch(
         partition: self, clearCount: clearCount, removesAll: control.pendingRemoval != nil, writes: writes, links: links
       )

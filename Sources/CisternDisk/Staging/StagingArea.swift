@@ -195,27 +195,40 @@ final class StagingArea: Sendable {
   /// Hands over the writes since the last hand-over. They stay readable until `finishCommitting`.
   ///
   /// The caller must ensure that no batch is open.
-  func beginCommitting() -> (writes: [StagedWrites], links: BatchLinks) {
-    let writes = shards.compactMap { (shard) -> StagedWrites? in
-      // The void writes are freed after the lock is released.
-      let (taken, _) = shard.state.withLock { shard -> (StagedWrites?, StagedWrites) in
-        let void = shard.void
-        shard.void = StagedWrites()
-        guard !shard.fresh.isEmpty else { return (nil, void) }
+  ///
+  /// - Parameter body: Called while no write can be staged. The result belongs to the writes: it contains the changes that
+  ///   precede any of them.
+  /// - Returns: The writes, the joined batches, and the result of `body`.
+  func beginCommitting<Result: Sendable>(
+    beside body: () -> Result
+  ) -> (writes: [StagedWrites], links: BatchLinks, result: Result) {
+    let (taken, _, result) = take(fromShard: 0, beside: body)
+    let links = links.withLock { links in
+      defer { links = BatchLinks() }
+      return links
+    }
+    return (taken.reversed(), links, result)
+  }
+
+  /// Takes the writes of this shard and the following ones, with the locks of all of them held. Lock order: the order of shards.
+  ///
+  /// The caller frees the void writes after the locks are released.
+  private func take<Result: Sendable>(
+    fromShard place: Int, beside body: () -> Result
+  ) -> (taken: [StagedWrites], void: [StagedWrites], result: Result) {
+    guard place < shards.count else { return ([], [], body()) }
+    return shards[place].state.withLock { shard in
+      var (taken, void, result) = take(fromShard: place + 1, beside: body)
+      if !shard.void.isEmpty { void.append(shard.void) }
+      shard.void = StagedWrites()
+      if !shard.fresh.isEmpty {
+        taken.append(shard.fresh)
         shard.committing = shard.fresh
         shard.fresh = StagedWrites()
         shard.freshBytes = 0
-        return (shard.committing, void)
       }
-      return taken
+      return (taken, void, result)
     }
-    return (
-      writes,
-      links.withLock { links in
-        defer { links = BatchLinks() }
-        return links
-      }
-    )
   }
 
   /// Releases the handed-over writes after their commit is visible, or after it failed.

@@ -54,8 +54,9 @@ import Testing
       let scratch = TemporaryDirectory()
       var generator = SeededGenerator(seed: seed)
       var model = PartitionModel()
-      var tier = try openTier(scratch, limit: .mebibytes(32))
-      var partition = try tier.cache()
+      let told = Told()
+      var tier = try openTier(scratch, limit: .mebibytes(32), told: told)
+      var partition = try tier.cache(told: told)
       var oldestEra: UInt64 = 0
       for step in 0..<400 {
         model.step(on: partition, oldestEra: oldestEra, using: &generator)
@@ -66,8 +67,8 @@ import Testing
           model.expectAgreement(with: partition, "seed \(seed), step \(step)")
         case 4:
           try await tier.close()
-          tier = try openTier(scratch, limit: .mebibytes(32))
-          partition = try tier.cache()
+          tier = try openTier(scratch, limit: .mebibytes(32), told: told)
+          partition = try tier.cache(told: told)
           // The tier forgets purged invalidations when it closes, so later writes must be at least as new.
           oldestEra = model.invalidationVersion
           for key in PartitionModel.keys { model.expectAgreement(key, with: partition, "seed \(seed), step \(step)") }
@@ -78,6 +79,7 @@ import Testing
       model.expectAgreement(with: partition, "seed \(seed)")
       #expect(partition.statistics.entryCount == model.present.count)
       #expect(tier.checkInvariants() == [], "seed \(seed)")
+      #expect(told.reportCodes == [] && told.lost(.notWritten) == [], "seed \(seed)")
       try await tier.close()
     }
   }
