@@ -1,4 +1,4 @@
-/// The separate records that the last commit groups have written. They leave only if nothing else is left.
+/// The separate records that the last commit groups have written. They leave only if nothing else is left, the newest last.
 ///
 /// If all others were read, their second chances would make these leave first.
 struct NewSeparates: Sendable, Equatable {
@@ -6,10 +6,29 @@ struct NewSeparates: Sendable, Equatable {
   static let groupCount = 4
 
   /// The records of each group, from the oldest group to the one in progress.
-  private var groups: [Set<SeparateNumber>] = [[]]
+  private(set) var groups: [Set<SeparateNumber>] = [[]]
 
-  /// The records of all these groups.
-  var all: Set<SeparateNumber> { groups.reduce(into: []) { $0.formUnion($1) } }
+  /// Returns the records of all these groups, without those of the oldest ones.
+  ///
+  /// - Parameter count: The number of groups that are left out.
+  /// - Returns: The records.
+  func all(withoutOldest count: Int = 0) -> Set<SeparateNumber> {
+    groups.dropFirst(count).reduce(into: []) { $0.formUnion($1) }
+  }
+
+  /// Returns the costs of evicting the records because of their place.
+  ///
+  /// A record costs sixteen times as much as one of the group before. A window has the pages of at most a few large records.
+  ///
+  /// - Parameter cost: The cost of a record of the oldest group.
+  /// - Returns: The cost of each record.
+  func costs(from cost: Int) -> [SeparateNumber: Int] {
+    var costs: [SeparateNumber: Int] = [:]
+    for (rank, group) in groups.enumerated() {
+      for number in group { costs[number] = cost << (4 * rank) }
+    }
+    return costs
+  }
 
   /// Notes records that the group in progress has written.
   mutating func note(_ numbers: Set<SeparateNumber>) { groups[groups.count - 1].formUnion(numbers) }

@@ -26,13 +26,11 @@ extension ExtentStep {
     }
     // More than the evictions in any window cost.
     let highestCost = 16 * count * limits.pageSize
-    let new = state.newSeparates.all
+    let costsOfNew = state.newSeparates.costs(from: highestCost)
     for (number, record) in state.separates.records {
       guard let first = try target.committedPage(of: ExtentRow.Key(number)) else { continue }
       let isUsed = context.recency.isMarked(RecordAddress(separate: number.number).mark)
-      let cost =
-        new.contains(number)
-        ? highestCost : costs.cost(of: record.size, age: record.age, isUsed: isUsed)
+      let cost = costsOfNew[number] ?? costs.cost(of: record.size, age: record.age, isUsed: isUsed)
       add(
         first, limits.pages(ofSeparate: record.size), .separate(number),
         cost: appendedSeparates.contains(number) ? nil : cost)

@@ -54,7 +54,7 @@ extension ExtentStep {
     // An eviction for lack of room would be in vain if only a commit is missing.
     if !canCopy, log.hasPending(during: horizon) { return nil }
     let policy = ReclaimPolicy(meanRecordSize: state.experience.meanRecordSize)
-    var separate = state.separates.oldest(except: appendedSeparates.union(state.newSeparates.all))
+    var separate = state.separates.oldest(except: appendedSeparates.union(state.newSeparates.all()))
     var choice = policy.choose(in: log, canCopy: canCopy, except: appended)
     if choice == nil, separate == nil {
       // A small file can have no closed extent.
@@ -65,10 +65,22 @@ extension ExtentStep {
         break
       }
     }
-    if choice == nil, separate == nil { separate = state.separates.oldest(except: appendedSeparates) }
+    if choice == nil { separate = separate ?? oldestNewSeparate() }
     guard let choice, let age = state.log[choice.number]?.age else { return separate.map { .separate($0.number) } }
     if choice.method == .evict, let separate, separate.record.age < age { return .separate(separate.number) }
     return .extent(choice, age: age)
+  }
+
+  /// Returns a new separate record that can leave, from the oldest group that has one.
+  ///
+  /// The records of the group in progress leave last. Otherwise they would displace each other.
+  private func oldestNewSeparate() -> (number: SeparateNumber, record: SeparateRecord)? {
+    let new = state.newSeparates
+    for count in 1...new.groups.count {
+      let kept = appendedSeparates.union(new.all(withoutOldest: count))
+      if let oldest = state.separates.oldest(except: kept) { return oldest }
+    }
+    return nil
   }
 
   /// Returns the records of the extent that is reclaimed.

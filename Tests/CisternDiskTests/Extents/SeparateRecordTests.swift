@@ -29,10 +29,21 @@ struct SeparateRecordTests {
     let numbers = (0..<6).map { SeparateNumber(number: $0) }
     for (group, number) in numbers.enumerated() {
       new.note([number])
-      #expect(new.all == Set(numbers[max(group - NewSeparates.groupCount + 1, 0)...group]))
+      #expect(new.all() == Set(numbers[max(group - NewSeparates.groupCount + 1, 0)...group]))
       new.noteGroup()
     }
     for _ in 1..<NewSeparates.groupCount { new.noteGroup() }
-    #expect(new.all.isEmpty)
+    #expect(new.all().isEmpty)
+  }
+
+  @Test func `A record of a newer commit group costs more`() {
+    var new = NewSeparates()
+    let numbers = (0..<4).map { SeparateNumber(number: $0) }
+    for number in numbers {
+      new.noteGroup()
+      new.note([number])
+    }
+    #expect(new.all(withoutOldest: 3) == [numbers[3]])
+    #expect(new.costs(from: 2) == [numbers[0]: 2, numbers[1]: 32, numbers[2]: 512, numbers[3]: 8192])
   }
 }
