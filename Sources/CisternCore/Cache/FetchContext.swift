@@ -39,8 +39,8 @@ public struct FetchContext<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// expiry. For example, announce the head of a streamed response, and return the complete response as the outcome.
   ///
   /// If the cache merges, callers get the value merged with the cached one. If the key has unconfirmed edits, callers
-  /// get the value that the edits show. A load that begins after an invalidation, or while unconfirmed edits remove the
-  /// key, does not join a flight that announced a value before.
+  /// get the value that the edits show. A load that begins after an invalidation waits for the outcome. A load that
+  /// begins while unconfirmed edits remove the key does not join a flight that announced a value before.
   ///
   /// - Parameter value: The value.
   /// - Returns: Whether the value was announced. False for a second announcement, after the end of the fetch, if the

@@ -35,17 +35,20 @@ extension Loader {
   /// Returns whether a load that joined a flight may use the value that the flight announced.
   ///
   /// The tags of an announced value are not known. A load that began after an invalidation that began after the flight
-  /// therefore starts another flight, even if the invalidation does not concern the value. So does a load of a key that
-  /// unconfirmed edits remove, because they may have begun after the announcement.
+  /// therefore waits for the result, whose tags are compared. A load of a key that unconfirmed edits remove starts another
+  /// flight, because the edits may have begun after the announcement.
   ///
-  /// - Returns: Whether the load may use the value. If not, the flight has left its entry.
+  /// - Returns: Whether the load may use the value. If not, the load must look again.
   @usableFromInline
   func isCurrent(_ flight: Flight<Value>, of key: HashedKey<Key>, since invalidationVersion: InvalidationVersion)
     -> Bool
   {
-    let isRemoved = if case .some(nil) = records.shownByEdits(key.key) { true } else { false }
-    guard isRemoved || invalidationVersion > flight.invalidationVersion else { return true }
-    table.end(flight, forKey: key.key, hash: key.hash)
+    if case .some(nil) = records.shownByEdits(key.key) {
+      table.end(flight, forKey: key.key, hash: key.hash)
+      return false
+    }
+    guard invalidationVersion > flight.invalidationVersion else { return true }
+    flight.withdrawAnnouncement()
     return false
   }
 }

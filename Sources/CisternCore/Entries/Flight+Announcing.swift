@@ -17,4 +17,8 @@ extension Flight {
     for task in announced.others { task.resume(.early(value)) }
     return true
   }
+
+  /// Withdraws the announced value. Waiters from now on wait for the result.
+  @usableFromInline
+  final func withdrawAnnouncement() { withState { $0.withdrawAnnouncement() } }
 }

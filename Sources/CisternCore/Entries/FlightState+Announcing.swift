@@ -15,4 +15,12 @@ extension FlightState {
     phase = .announced(ReferencedValue(value))
     return takeSuspended()
   }
+
+  /// Withdraws the announced value, because an invalidation may concern it. Waiters from now on wait for the result.
+  ///
+  /// The flight cannot announce another value.
+  mutating func withdrawAnnouncement() {
+    guard case .announced = phase else { return }
+    phase = .announced(nil)
+  }
 }

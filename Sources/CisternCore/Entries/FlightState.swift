@@ -15,7 +15,9 @@ struct FlightState<Value: Sendable, Continuation> {
     case kept
     /// The flight is in progress and has announced a value, which is not stored yet. Every waiter gets this value. The
     /// cache itself needs the result, as in `kept`.
-    case announced(ReferencedValue)
+    ///
+    /// The value is nil after ``withdrawAnnouncement()``. Waiters then wait for the result.
+    case announced(ReferencedValue?)
     /// The flight is in progress without waiters, because other flights still need the work that it shares with them.
     ///
     /// It takes a waiter after ``attend()``. The phase ends when the flight completes, or when the work is cancelled.
@@ -112,7 +114,7 @@ struct FlightState<Value: Sendable, Continuation> {
   /// Whether a waiter still waits for the result, or is about to wait for it.
   func isAwaited(by waiter: Int) -> Bool {
     switch (waiters[waiter] ?? .gone, phase) {
-    case (.waiting, _), (.expected, .running), (.expected, .kept): true
+    case (.waiting, _), (.expected, .running), (.expected, .kept), (.expected, .announced(nil)): true
     case (.expected, .announced), (.expected, .unattended), (.expected, .completed), (.expected, .abandoned),
       (.left, _),
       (.gone, _):
@@ -149,10 +151,10 @@ struct FlightState<Value: Sendable, Continuation> {
       waiters.replace(waiter, by: .gone)
       remaining -= 1
       return .resume(completed.outcome)
-    case (.expected, .running), (.expected, .kept):
+    case (.expected, .running), (.expected, .kept), (.expected, .announced(nil)):
       waiters.replace(waiter, by: .waiting(continuation))
       return .suspended
-    case (.expected, .announced(let early)):
+    case (.expected, .announced(let early?)):
       waiters.replace(waiter, by: .gone)
       remaining -= 1
       return .resume(.early(early.value))
@@ -197,7 +199,7 @@ struct FlightState<Value: Sendable, Continuation> {
       // The flight has completed, so the waiter gets its result instead of `outcome`.
       guard isInProgress else { return LeaveDecision(leaves: false) }
       // The value was announced in time.
-      if case (.announced, .timedOut) = (phase, outcome) { return LeaveDecision(leaves: false) }
+      if case (.announced(.some), .timedOut) = (phase, outcome) { return LeaveDecision(leaves: false) }
       waiters.replace(waiter, by: .left(CompletedOutcome(outcome)))
     case .waiting(let waiting):
       waiters.replace(waiter, by: .gone)

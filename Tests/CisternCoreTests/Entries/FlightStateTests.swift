@@ -20,6 +20,7 @@ struct FlightStateTests {
     case withdraw(Int)
     case returnWaiters
     case announce
+    case withdrawAnnouncement
     case abandonWithWork
   }
 
@@ -51,6 +52,8 @@ struct FlightStateTests {
     var isUnattended = false
     var isKept = false
     var isAnnounced = false
+    /// Whether the announced value was withdrawn.
+    var isAnnouncementWithdrawn = false
     var priority = TaskPriority.low
   }
 
@@ -74,7 +77,7 @@ struct FlightStateTests {
         events += [.leaveKeeping(number), .timeOut(number)]
         if !waiter.waits, !waiter.isWithdrawn { events.append(.withdraw(number)) }
       }
-      if isWide { events += [.returnWaiters, .announce] }
+      if isWide { events += [.returnWaiters, .announce, .withdrawAnnouncement] }
       if case .withWork = abandonment { events.append(.abandonWithWork) }
       return events
     }
@@ -96,6 +99,9 @@ struct FlightStateTests {
       case .returnWaiters: returnWaiters()
       case .complete: complete()
       case .announce: announce()
+      case .withdrawAnnouncement:
+        state.withdrawAnnouncement()
+        if model.isAnnounced { model.isAnnouncementWithdrawn = true }
       case .abandonWithWork: abandonWithWork()
       }
       require(state.urgency >= before && state.urgency.priority == model.priority)
@@ -106,6 +112,8 @@ struct FlightStateTests {
     private func require(_ isSo: Bool, line: Int = #line) { FlightStateTests.require(isSo, line: line) }
 
     private var isFlying: Bool { !model.hasLanded && !model.isAbandoned }
+    /// Whether a waiter gets the announced value.
+    private var showsEarly: Bool { model.isAnnounced && !model.isAnnouncementWithdrawn }
 
     private mutating func join(_ priority: TaskPriority) {
       var decision = state.join(Urgency(priority))
@@ -158,9 +166,9 @@ struct FlightStateTests {
       model.waiters[number].waits = true
       switch state.wait(number, number) {
       case .suspended:
-        require(isFlying && !model.isAnnounced && !model.waiters[number].left)
+        require(isFlying && !showsEarly && !model.waiters[number].left)
       case .resume(.early(let value)):
-        require(isFlying && model.isAnnounced && !model.waiters[number].left && value == 7)
+        require(isFlying && showsEarly && !model.waiters[number].left && value == 7)
         model.waiters[number].endings.append(.announced)
       case .resume(.value(let value)):
         require(model.hasLanded && !model.waiters[number].left && value == 5)
@@ -196,12 +204,12 @@ struct FlightStateTests {
     private mutating func leave(_ number: Int, keeps: Bool = false, timesOut: Bool = false) {
       let waiter = model.waiters[number]
       let isAwaited = state.isAwaited(by: number)
-      require(isAwaited == (!waiter.isDone && isFlying && !model.isAnnounced))
+      require(isAwaited == (!waiter.isDone && isFlying && !showsEarly))
       let outcome = timesOut ? FlightOutcome<Int>.timedOut(stale: nil) : .failed(CancellationError())
       let decision = state.leave(number, with: outcome, abandonment: abandonment, keepingFlight: keeps)
       // If the result is already known, a waiter that has not waited yet can still receive it. If its time is up, that is so for
       // an announced value, too.
-      let leaves = !waiter.isDone && (isFlying || waiter.waits) && !(timesOut && model.isAnnounced)
+      let leaves = !waiter.isDone && (isFlying || waiter.waits) && !(timesOut && showsEarly)
       require((decision.resume != nil) == (leaves && waiter.waits))
       if leaves { model.waiters[number].left = true }
       if leaves, keeps, isFlying { model.isKept = true }

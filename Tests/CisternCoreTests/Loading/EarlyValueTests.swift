@@ -72,7 +72,9 @@ struct EarlyValueTests {
   }
 
   @Test(arguments: SubjectKind.caches)
-  func `a load after an invalidation does not get a value that was announced before`(kind: SubjectKind) throws {
+  func `a load after an invalidation waits for the outcome, and fetches again if the invalidation concerns it`(
+    kind: SubjectKind
+  ) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
       let subject = try Subject(kind, on: executor)
       let cache = subject.cache
@@ -91,10 +93,71 @@ struct EarlyValueTests {
       before.open()
       try #require(try await led.value?.value == 1)
       if !isInvalidatedFirst { cache.removeAll(tagged: "news") }
-      try #require(try await subject.value("a") { _ in 2 } == 2)
+      let later = subject.load("a") { _ in 2 }
+      for _ in 0..<executor.seed % 20 { await Task.yield() }
       after.open()
-      for _ in 0..<100 { await Task.yield() }
+      try #require(try await later.value == 2)
       try #require(cache["a"] == 2)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `an invalidation that does not concern the outcome of an announced value costs no second fetch`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 100) { executor in
+      let subject = try Subject(kind, on: executor)
+      let cache = subject.cache
+      let gate = Gate()
+      let announced = Recorder<Bool>()
+      let led = Task(executorPreference: executor) {
+        try await cache.load("a") { context in
+          announced.record(context.announce(1))
+          try await gate.pass()
+          announced.record(context.announce(2))
+          return .store(3, tags: ["news"])
+        }
+      }
+      try #require(try await led.value?.value == 1)
+      if executor.seed % 2 == 0 { cache.removeAll(tagged: "other") } else { cache.removeAll(withPrefix: "z") }
+      let later = (0..<2).map { _ in subject.load("a") { _ in 99 } }
+      let bulk = Task(executorPreference: executor) { try await cache.values(forKeys: ["a"]) { _ in ["a": 99] } }
+      for _ in 0..<executor.seed % 20 { await Task.yield() }
+      let cancelled = subject.load("a") { _ in 99 }
+      for _ in 0..<executor.seed % 7 { await Task.yield() }
+      cancelled.cancel()
+      _ = await outcome(cancelled)
+      gate.open()
+      for load in later { try #require(try await load.value == 3) }
+      try #require(try await bulk.value.values == ["a": 3])
+      try #require(announced.elements == [true, false])
+      while cache.statistics.inProgressCount > 0 { await Task.yield() }
+      try #require(subject.valuesFromBothTiers("a") == (kind == .memory ? [3, nil] : [3, 3]))
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `a failure after an announcement reaches the callers that came after an invalidation`(kind: SubjectKind) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      let subject = try Subject(kind, on: executor)
+      let gate = Gate()
+      let led = Task(executorPreference: executor) {
+        try await subject.cache.load("a") { context in
+          context.announce(1)
+          try await gate.pass()
+          throw Broken()
+        }
+      }
+      try #require(try await led.value?.value == 1)
+      subject.cache.removeAll(tagged: "other")
+      let later = subject.load("a") { _ in 99 }
+      while subject.cache.statistics.joins < 1 { await Task.yield() }
+      gate.open()
+      await #expect(throws: Broken.self) { try await later.value }
+      while subject.cache.statistics.inProgressCount > 0 { await Task.yield() }
+      try #require(try await subject.value("a") { _ in 2 } == 2)
       try #require(subject.findings == [])
     }
   }
