@@ -58,7 +58,7 @@ extension DataFileCheck {
     _ subtree: Subtree, from first: RawSpan?, to end: RawSpan?, _ totals: inout TreeTotals
   ) throws(DataFileDamage) {
     let (number, role) = (subtree.root, subtree.role)
-    try use.meet(number, from: subtree.parent)
+    try pagesMet.note(number, from: subtree.parent)
     let bytes = try reader.page(number)
     let isLeaf = subtree.levels == 1
     let page = try TreePage(

@@ -45,7 +45,7 @@ extension DataFileCheck {
   private mutating func checkOverflow(
     _ first: UInt64, size: Int, below parent: UInt64
   ) throws(DataFileDamage) -> UInt64 {
-    try use.meet(first, from: parent)
+    try pagesMet.note(first, from: parent)
     let bytes = try reader.bytes(TreePage.headerSize, of: first, at: 0)
     try TreePage.requireKind(.overflow, first, bytes.checkedBytes)
     let count = UInt64(bytes.checkedBytes.number(at: 12, as: UInt32.self))
@@ -53,7 +53,7 @@ extension DataFileCheck {
     guard count >= needed, count <= newest.lastPage, first <= newest.lastPage - (count - 1) else {
       throw DataFileDamage(page: first, "it states \(count) overflow pages for \(size) bytes")
     }
-    for page in first + 1..<first + count { try use.meet(page, from: first) }
+    for page in first + 1..<first + count { try pagesMet.note(page, from: first) }
     return count
   }
 
@@ -79,7 +79,7 @@ extension DataFileCheck {
       for index in 0..<step {
         let page = bytes.checkedBytes.number(at: index * width, as: UInt64.self)
         guard page < last else { throw DataFileDamage(page: place.page, "its free pages are not in descending order") }
-        try use.meetFree(page, from: place.page)
+        try pagesMet.noteFree(page, from: place.page)
         last = page
       }
       done += step

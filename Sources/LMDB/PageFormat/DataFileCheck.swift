@@ -15,7 +15,7 @@
 /// a tree.
 package struct DataFileCheck: ~Copyable {
   var reader: DataFileReader
-  var use: PageUse
+  var pagesMet: PagesMet
   var tiling: PageTiling
   let newest: MetaPage
 
@@ -31,13 +31,13 @@ package struct DataFileCheck: ~Copyable {
     var check = DataFileCheck(reader, newest)
     try check.checkFreeList()
     try check.checkTables()
-    try check.use.requireWholeFile()
+    try check.pagesMet.requireWholeFile()
     return check.reader.pagesRead
   }
 
   private init(_ reader: consuming DataFileReader, _ newest: MetaPage) {
     self.newest = newest
-    use = PageUse(lastPage: newest.lastPage, pagesInFile: UInt64(reader.size / reader.pageSize))
+    pagesMet = PagesMet(lastPage: newest.lastPage, pagesInFile: UInt64(reader.size / reader.pageSize))
     tiling = PageTiling(pageSize: reader.pageSize)
     self.reader = reader
   }

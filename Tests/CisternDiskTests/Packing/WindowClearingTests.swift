@@ -118,7 +118,8 @@ struct WindowClearingTests: ExtentFileFixture {
       var rows = try transaction.cursor(in: file.tables.rows)
       while try rows.moveToNext() {
         guard let row = rows.value else { continue }
-        unsafe row.withUnsafeBytes { pages.insert(Int((UInt(bitPattern: $0.baseAddress) - start) / 4096)) }
+        let address = unsafe row.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+        pages.insert(Int((address - start) / 4096))
       }
       return pages
     }

@@ -2,7 +2,7 @@
 /// pages.
 ///
 /// The memory use depends on the number of pages met, not on numbers in the file.
-struct PageUse {
+struct PagesMet {
   private static let chunk: UInt64 = 32_768
   private let lastPage: UInt64
   private let pagesInFile: UInt64
@@ -22,14 +22,14 @@ struct PageUse {
   ///   - page: The number of the page.
   ///   - referrer: The page that refers to it.
   /// - Throws: `DataFileDamage` if the file does not contain the page, or if it was met before.
-  mutating func meet(_ page: UInt64, from referrer: UInt64?) throws(DataFileDamage) {
-    try meetAny(page, from: referrer)
+  mutating func note(_ page: UInt64, from referrer: UInt64?) throws(DataFileDamage) {
+    try noteAny(page, from: referrer)
     if page >= pagesInFile { throw DataFileDamage("the file is truncated: it ends before its page \(page)") }
   }
 
   /// Records that the page is free. Throws if it was met before, or if its number is out of range.
-  mutating func meetFree(_ page: UInt64, from referrer: UInt64?) throws(DataFileDamage) {
-    try meetAny(page, from: referrer)
+  mutating func noteFree(_ page: UInt64, from referrer: UInt64?) throws(DataFileDamage) {
+    try noteAny(page, from: referrer)
     if page >= pagesInFile { unwritten += 1 }
   }
 
@@ -42,16 +42,16 @@ struct PageUse {
     }
   }
 
-  private mutating func meetAny(_ page: UInt64, from referrer: UInt64?) throws(DataFileDamage) {
+  private mutating func noteAny(_ page: UInt64, from referrer: UInt64?) throws(DataFileDamage) {
     guard page > 1, page <= lastPage else {
       throw DataFileDamage(page: referrer, "it refers to page \(page), which is not in the range 2 to \(lastPage)")
     }
-    let place = Int(page % PageUse.chunk)
+    let place = Int(page % PagesMet.chunk)
     let bit: UInt64 = 1 << UInt64(place & 63)
     let isNew = { (words: inout [UInt64]) -> Bool in
       defer { words[place / 64] |= bit }
       return words[place / 64] & bit == 0
-    }(&chunks[page / PageUse.chunk, default: Array(repeating: 0, count: Int(PageUse.chunk / 64))])
+    }(&chunks[page / PagesMet.chunk, default: Array(repeating: 0, count: Int(PagesMet.chunk / 64))])
     guard isNew else { throw DataFileDamage(page: referrer, "it refers to page \(page), which has another use") }
   }
 }
