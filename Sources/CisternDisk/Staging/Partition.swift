@@ -73,7 +73,9 @@ final class Partition: Sendable {
   @inline(__always)
   func stagedEntry(forKey key: RawSpan) -> StagedEntry? {
     if staging.isEmpty { return nil }
-    guard let entry = staging.entry(forKey: key), entry.clearCount == clearCount else { return nil }
+    guard let entry = staging.entry(forKey: key, isConcealed: isConcealed), entry.clearCount == clearCount else {
+      return nil
+    }
     return entry
   }
 
@@ -85,9 +87,18 @@ final class Partition: Sendable {
   }
 
   /// Returns whether the staged write is a record that no invalidation conceals.
+  ///
+  /// The write can have left staging since its look-up. The invalidations of that time may be forgotten, so the comparison
+  /// of the look-up counts, too.
   func shows(_ entry: StagedEntry) -> Bool {
-    guard case .record(let key, let metadata, _) = entry.write else { return false }
+    guard case .record(let key, let metadata, _) = entry.write, !entry.isConcealed else { return false }
     return !invalidations.conceals(metadata, key: key.rawSpan)
+  }
+
+  /// Returns whether an invalidation conceals a value that was set. Other records are compared later, after a look at the disk.
+  private func isConcealed(_ entry: StagedEntry) -> Bool {
+    guard case .record(let key, let metadata, _) = entry.write, metadata.isSet else { return false }
+    return invalidations.conceals(metadata, key: key.rawSpan)
   }
 
   // MARK: Staging

@@ -15,6 +15,8 @@ struct StagedEntry: Sendable {
   ///
   /// Such a write is not the key's newest unless the condition holds for the record on disk.
   var condition: RecordCondition?
+  /// Whether an invalidation concealed the write when a reader looked it up.
+  var isConcealed = false
 
   /// Whether it writes the key's record again. The record on disk counts as the key's newest until the commit.
   var isRewrite: Bool {

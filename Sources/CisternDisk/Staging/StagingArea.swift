@@ -143,15 +143,22 @@ final class StagingArea: Sendable {
   }
 
   /// Returns the newest staged write of the key, or nil if the key has none.
-  func entry(forKey key: RawSpan) -> StagedEntry? {
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - isConcealed: Returns whether an invalidation conceals the write. Called with the shard's lock held: the writer thread
+  ///     forgets invalidations after the writes before them have left staging.
+  /// - Returns: The write.
+  func entry(forKey key: RawSpan, isConcealed: (StagedEntry) -> Bool) -> StagedEntry? {
     let hash = StagedWrites.hash(key)
     return shard(of: hash).state.withLock { shard in
       let committing = shard.committing.entry(forKey: key, hash: hash)
-      guard var entry = shard.fresh.entry(forKey: key, hash: hash) else { return committing }
+      guard var entry = shard.fresh.entry(forKey: key, hash: hash) ?? committing else { return nil }
       // The record that a fresh write replaces is being committed, so that the disk still has the one before it.
       if entry.condition != nil, let committing, committing.clearCount == entry.clearCount {
         entry.condition = committing.condition
       }
+      entry.isConcealed = isConcealed(entry)
       return entry
     }
   }

@@ -7,12 +7,18 @@ import Testing
 
 /// The hand-over of invalidations and writes to the writer thread, while another thread stages both.
 @Suite struct HandOverThreadsTests {
+  #if THREAD_SANITIZER || DEBUG
+    private static let count = 50_000
+  #else
+    private static let count = 400_000
+  #endif
+
   @Test func `A write is handed over between the invalidations before and after it`() async {
     let partition = Partition(name: "values")
     let isDone = Switch<Bool>()
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
-        for number in 0..<400_000 {
+        for number in 0..<Self.count {
           let version = partition.stageInvalidation(.tag("t"), limit: .max) { .zero }.invalidationVersion
           var metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t"])
           metadata.localVersion = version
