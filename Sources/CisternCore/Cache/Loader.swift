@@ -285,13 +285,16 @@ extension Loader {
       fetched.value, for: key, expiry: fetched.options?.writeOptions.expiry,
       tags: fetched.options?.writeOptions.namedTags ?? [])
     records.noticeExpiry(of: key)
-    if writes.store(encoded, of: key, options: StoringOptions(if: .own(flight))) == nil {
+    let isStored = writes.store(encoded, of: key, options: StoringOptions(if: .own(flight))) != nil
+    if !isStored {
       if !edits.isEmpty { conditional.publishBelowEdits(fetched) }
       // An invalidation came in between: the entry must not wait for the flight any more.
       table.end(flight, forKey: key.key, hash: key.hash)
-    } else if let preparedValue = encoded.preparedValue {
-      flight.noteStored(preparedValue.timing)
+    }
+    if let preparedValue = encoded.preparedValue {
+      if isStored { flight.noteStored(preparedValue.timing) }
     } else {
+      // The write compared no tags with the invalidations, because the lifetime is over.
       table.noteUnstoredResult(of: flight)
     }
   }

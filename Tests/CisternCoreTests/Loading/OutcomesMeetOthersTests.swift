@@ -88,6 +88,8 @@ struct OutcomesMeetOthersTests {
       }
       // The flight loses its entry with the value that it was to refresh. Otherwise, both callers join it.
       while keeps ? cache["a"] != 20 : cache.statistics.joins < 2 { await Task.yield() }
+      // The flight loses its entry before it ends, so that its outcome is not stored in any case.
+      if !keeps, executor.seed / 6 % 2 == 0 { cache.removeAll(withPrefix: "a") }
       gate.open()
       _ = try await led.value
       try #require(try await joined.value == 20)
