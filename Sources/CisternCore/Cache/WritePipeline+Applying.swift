@@ -107,7 +107,7 @@ extension WritePipeline {
       replaceEdits(of: key, by: write.edits, &effects)
       situation.shownByEdits = effects.replacedEdits.map { $0.shown.map { _ in true } ?? false }
     }
-    return WriteDecision.decide(write.intent, in: situation) {
+    let decision = WriteDecision.decide(write.intent, in: situation) {
       // Inside the critical sections of a batch, the tier is asked only for the sake of observers.
       effects.batch != nil && !situation.isObserved ? .unknown : presence(of: write.keyBytes)
     } stage: {
@@ -116,6 +116,21 @@ extension WritePipeline {
         write.intent.storesNewValue ? withVersion(staged, fetchedBy: write.entry.condition.flight) : staged
       return stage(withVersion, if: write.recordCondition, in: effects.batch, &effects.outcome)
     }
+    if case .removed = decision.event, let edits = write.edits, write.staged == nil, !edits.hasConfirmedValue {
+      acknowledgeLoss(of: write.keyBytes)
+    }
+    return decision
+  }
+
+  /// Acknowledges the loss of a record, because the edits of its key announce the removal. The report of the tier would be the
+  /// second one.
+  @usableFromInline
+  @inline(never)
+  func acknowledgeLoss(of keyBytes: [UInt8]?) {
+    guard let keyBytes, let partition = secondTier?.partition, partition.hasLostKeys else { return }
+    // Before the acknowledgment: an enumeration that does not find the loss in the tier must find it here.
+    table.walks.noteLoss(of: keyBytes)
+    _ = partition.acknowledgeLoss(of: keyBytes.rawSpan)
   }
 
   /// Whether the second tier may have lost a record since it was read, for this flight if one is given.

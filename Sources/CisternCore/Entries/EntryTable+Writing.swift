@@ -153,6 +153,8 @@ extension Shard {
         Entry.replaceValue(of: &entry, with: held, keepsFlight: keepsFlight)
       }
       if decision.effect == .olderAddition { replaced?.flight?.noteNewerRecord() }
+      // Edits may have acknowledged the loss of the record, which a reader beside the flight can still have.
+      if keepsFlight, held == nil { replaced?.flight?.noteLostRecord() }
       return (replaced, removed)
     case .loseValue:
       let (_, replaced, removed) = transition(key, at: number, budget: budget) { Entry.loseValue(of: &$0) }

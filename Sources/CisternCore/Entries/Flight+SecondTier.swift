@@ -12,6 +12,7 @@ extension Flight {
   final var tierVersion: InvalidationVersion { tierVersionAtFetch.load(ordering: .relaxed) }
 
   /// Notes that the second tier lost the key's record. Called inside the shard's critical section.
+  @usableFromInline
   final func noteLostRecord() { lostRecord.store(true, ordering: .relaxed) }
 
   /// Whether the second tier may have lost the record since the flight's leader read it.

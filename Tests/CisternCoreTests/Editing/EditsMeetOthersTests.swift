@@ -239,4 +239,46 @@ struct EditsMeetOthersTests {
       try #require(changes.elements == expected)
     }
   }
+
+  /// The call after an edit over a record whose loss the tier has not reported.
+  enum AfterEdit: CaseIterable, Sendable { case nothing, set, removal, promotion }
+
+  @Test(arguments: AfterEdit.allCases, [2, nil])
+  func `an edit over a record that is lost leaves one removal for observers`(next: AfterEdit, shown: Int?) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let tier = FaultInjectingTier(losses: .onDemand, taskExecutor: executor)
+      let subject = try Subject(.twoTiers, on: executor, tier: tier)
+      let cache = subject.cache
+      let changes = Recorder<String>()
+      let token = cache.observe { changes.record("\($0.event)") }
+      defer { token.cancel() }
+      cache["a"] = 1
+      cache.trim(toCost: 0)
+      try #require(tier.evict("a", from: Subject.partition))
+      _ = await Task(executorPreference: executor) {
+        try await cache.editValue(forKey: "a") { _ in
+          shown
+        } confirmedBy: {
+          throw Broken()
+        }
+      }.result
+      var expected = ["inserted(\"a\", 1)"]
+      if shown != nil { expected.append("updated(\"a\", 2)") }
+      expected.append("removed(\"a\", CisternCore.RemovalCause.explicit)")
+      switch next {
+      case .nothing: break
+      case .set:
+        cache["a"] = 3
+        expected.append("inserted(\"a\", 3)")
+      case .removal: cache["a"] = nil
+      case .promotion: try #require(cache["a"] == nil)
+      }
+      tier.deliverLosses()
+      try #require(cache["a"] == (next == .set ? 3 : nil))
+      cache["last"] = 0
+      while changes.elements.last != "inserted(\"last\", 0)" { await Task.yield() }
+      try #require(changes.elements == expected + ["inserted(\"last\", 0)"])
+      try #require(subject.findings == [])
+    }
+  }
 }
