@@ -13,8 +13,8 @@ extension Cache {
   ///   - keys: The keys. A key that occurs twice counts once.
   ///   - expiry: The lifetime of fetched values; nil for the one that the value itself or the cache gives.
   ///   - tags: The tags of fetched values, for ``removeAll(tagged:context:)``.
-  ///   - policy: The values that the caller accepts, and how long it waits for each key; nil for
-  ///     ``LoadPolicy/cachedOrFetch``. A key whose time is up is in ``LoadedValues/failures``.
+  ///   - policy: The values that the caller accepts, and how long it waits for each key; nil for the
+  ///     cache's policy. A key whose time is up is in ``LoadedValues/failures``.
   ///   - fetch: The closure that returns the values of the given keys, in one request. Values of other keys are
   ///     ignored.
   /// - Returns: The values, the errors, and the keys without a value.
@@ -28,7 +28,8 @@ extension Cache {
     try await load(
       Set(keys),
       BulkRequest(
-        .plain(fetch), WriteOptions(expiry: expiry, tags: tags), policy: policy, start: clock.now(), owner: self))
+        .plain(fetch), WriteOptions(expiry: expiry, tags: tags), policy: policy ?? loadPolicy, start: clock.now(),
+        owner: self))
   }
 
   /// Returns the values of several keys. One call of `fetch` gets the contexts of all keys to fetch, and returns an
@@ -41,8 +42,8 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - keys: The keys. A key that occurs twice counts once.
-  ///   - policy: The values that the caller accepts, and how long it waits for each key; nil for
-  ///     ``LoadPolicy/cachedOrFetch``.
+  ///   - policy: The values that the caller accepts, and how long it waits for each key; nil for the
+  ///     cache's policy.
   ///   - fetch: The closure that returns the outcomes of the given contexts' keys. Outcomes of other keys are ignored.
   /// - Returns: The values with their details, the errors, and the keys without a value.
   /// - Throws: `CancellationError` when the calling task is cancelled, and nothing else.
@@ -52,7 +53,9 @@ extension Cache {
     keys: some Sequence<Key>, policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable ([FetchContext<Key, Value>]) async throws -> [Key: FetchOutcome<Value>]
   ) async throws -> LoadedValues<Key, Value> {
-    try await load(Set(keys), BulkRequest(.withContexts(fetch), policy: policy, start: clock.now(), owner: self))
+    try await load(
+      Set(keys),
+      BulkRequest(.withContexts(fetch), policy: policy ?? loadPolicy, start: clock.now(), owner: self))
   }
 
   @inlinable

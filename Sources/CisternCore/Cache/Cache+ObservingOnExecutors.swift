@@ -67,4 +67,18 @@ extension Cache {
   ) -> ObservationToken {
     observeValue(forKey: key, on: .mainActor) { value in MainActor.assumeIsolated { handler(value) } }
   }
+
+  /// Observes events like ``observeEvents(_:)``, and calls the handler on `executor`.
+  public func observeEvents(
+    on executor: any TaskExecutor, _ handler: @escaping @Sendable (CacheEvent<Key>) -> Void
+  ) -> ObservationToken {
+    loader.events.observe(on: .executor(executor), handler)
+  }
+
+  /// Observes events like ``observeEvents(_:)``, and calls the handler on the main actor.
+  public func observeEvents(
+    on actor: MainActor, _ handler: @escaping @MainActor @Sendable (CacheEvent<Key>) -> Void
+  ) -> ObservationToken {
+    loader.events.observe(on: .mainActor) { event in MainActor.assumeIsolated { handler(event) } }
+  }
 }

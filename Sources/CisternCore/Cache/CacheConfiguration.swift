@@ -28,7 +28,7 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   public var isEqual: (@Sendable (Value, Value) -> Bool)?
   /// The version of the values' encoding, and the migration of older versions; nil for version 0.
   public var schema: CacheSchema<Value>?
-  /// The policy of loads of one key without their own. Loads of several keys use ``LoadPolicy/cachedOrFetch``.
+  /// The policy of loads without their own, also of loads of several keys.
   public var loadPolicy = LoadPolicy.cachedOrFetch
   /// The time without a refresh of a stale value after a fetch failed, or took too long for a caller. Loads return the
   /// stale value until then. This also holds for up to 16,384 keys whose value only the second tier has.
@@ -69,6 +69,25 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
 
   /// The defaults.
   public init() {}
+
+  /// Returns a configuration with properties that a closure sets, in one expression.
+  ///
+  /// ```swift
+  /// let articles = try store.cache(
+  ///   "articles", of: Article.self, keyedBy: String.self,
+  ///   configuration: .with {
+  ///     $0.loadPolicy = .freshElseStale
+  ///     $0.flightLimit = 64
+  ///   })
+  /// ```
+  ///
+  /// - Parameter setProperties: The closure, which receives the defaults.
+  /// - Returns: The configuration.
+  public static func with(_ setProperties: (inout CacheConfiguration) -> Void) -> CacheConfiguration {
+    var configuration = CacheConfiguration()
+    setProperties(&configuration)
+    return configuration
+  }
 
   /// Creates a configuration. Each parameter is the property of its name. The other properties have their defaults, and
   /// can be set afterwards.

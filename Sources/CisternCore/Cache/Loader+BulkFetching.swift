@@ -21,20 +21,20 @@ struct BulkRequest<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - fetch: The closure that fetches.
   ///   - writeOptions: The options of the stored values.
-  ///   - policy: The values that the load accepts.
+  ///   - policy: The values that the load accepts, and how long it waits.
   ///   - start: The time from which timeouts count.
   ///   - owner: The cache.
   @inlinable
   init(
-    _ fetch: Fetch, _ writeOptions: WriteOptions = WriteOptions(), policy: LoadPolicy?, start: MonotonicTime,
+    _ fetch: Fetch, _ writeOptions: WriteOptions = WriteOptions(), policy: LoadPolicy, start: MonotonicTime,
     owner: any AnyObject & Sendable
   ) {
     self.fetch = fetch
     self.owner = owner
-    self.policy = policy ?? .cachedOrFetch
+    self.policy = policy
     var describes = false
     if case .withContexts = fetch { describes = true }
-    options = LoadOptions(writeOptions: writeOptions, policy: self.policy, start: start, describes: describes)
+    options = LoadOptions(writeOptions: writeOptions, policy: policy, start: start, describes: describes)
   }
 }
 

@@ -46,8 +46,15 @@ final class EventRegistry<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Calls `handler` with every later event, until the token ends.
-  func observe(_ handler: @escaping @Sendable (CacheEvent<Key>) -> Void) -> ObservationToken {
-    let mailbox = HandlerMailbox(on: execution) { handler($0.event()) }
+  ///
+  /// - Parameters:
+  ///   - execution: The executor of the handler; nil for the cache's.
+  ///   - handler: The closure that receives an event.
+  /// - Returns: The token.
+  func observe(
+    on execution: HandlerExecution? = nil, _ handler: @escaping @Sendable (CacheEvent<Key>) -> Void
+  ) -> ObservationToken {
+    let mailbox = HandlerMailbox(on: execution ?? self.execution) { handler($0.event()) }
     return ObservationToken(Subscription(.everything, mailbox, in: center))
   }
 

@@ -38,6 +38,24 @@ import Testing
   }
 
   @Test(arguments: [false, true])
+  func `a bulk load stores the absence of a key, and has it among its values`(isTiered: Bool) async throws {
+    let shelf = try Shelf(tier: isTiered ? FaultInjectingTier() : nil)
+    let loaded = try await shelf.cache.load(keys: ["gone", "left", "there"]) { _ in
+      ["gone": .absent(), "there": .store("text")]
+    }
+    #expect(loaded.values == ["gone": nil, "there": "text"])
+    #expect(loaded.missing == ["left"])
+    #expect(shelf.cache.isKnownAbsent("gone") && !shelf.cache.isKnownAbsent("left"))
+    let again = try await shelf.cache.load(keys: ["gone"]) { _ in
+      Issue.record("the absence is cached")
+      return [:]
+    }
+    #expect(again.values == ["gone": nil])
+    shelf.clock.advance(by: .seconds(11))
+    #expect(!shelf.cache.isKnownAbsent("gone"))
+  }
+
+  @Test(arguments: [false, true])
   func `a missing key is fetched once per lifetime of its absence`(isTiered: Bool) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let shelf = try Shelf(tier: isTiered ? FaultInjectingTier(taskExecutor: executor) : nil, executor: executor)

@@ -40,6 +40,28 @@ struct BulkContextTests {
     }
   }
 
+  @Test func `a bulk load without a policy has that of the cache`() async throws {
+    let clock = ManualClock()
+    let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure(clock: clock))
+    func cache(_ policy: LoadPolicy) throws -> Cache<String, Int> {
+      var configuration = CacheConfiguration<Int>()
+      configuration.loadPolicy = policy
+      let cache = try store.cache(
+        "\(policy)", of: Int.self, keyedBy: String.self, expiry: Self.minute, configuration: configuration)
+      cache["stale"] = 1
+      return cache
+    }
+    let (fetching, cached) = (try cache(.freshElseStale), try cache(.cachedOnly))
+    clock.advance(by: .seconds(61))
+    let fresh = try await fetching.values(forKeys: ["stale"]) { _ in ["stale": 2] }
+    #expect(fresh.values == ["stale": 2])
+    let found = try await cached.load(keys: ["stale", "none"]) { _ in
+      Issue.record("the policy does not fetch")
+      return [:]
+    }
+    #expect(found.values == ["stale": 1] && found.missing == ["none"])
+  }
+
   @Test(arguments: SubjectKind.caches)
   func `a bulk load ends at its timeout, with stale values where the policy allows them`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 50) { executor in

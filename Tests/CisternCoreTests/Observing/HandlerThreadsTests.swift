@@ -1,3 +1,4 @@
+import CisternTestSupport
 import CisternTesting
 import Locking
 import Testing
@@ -134,5 +135,17 @@ import Testing
     #expect(screen.texts.filter { $0.hasPrefix("change") } == (1...100).map { "change \($0)" })
     #expect(screen.texts.filter { $0.hasPrefix("value") } == (1...100).map { "value \($0)" })
     tokens.cancelAll()
+  }
+
+  @Test @MainActor func `a handler of events runs on the main actor`() async throws {
+    let cache = try Store.inMemory(memoryLimit: .mebibytes(1)).cache("c", of: Int.self, keyedBy: String.self)
+    let screen = Screen()
+    let token = cache.observeEvents(on: MainActor.shared) { screen.texts.append($0.key ?? "none") }
+    for number in 0..<20 {
+      await #expect(throws: Broken.self) { try await cache.value(forKey: "\(number)") { _ in throw Broken() } }
+    }
+    while screen.texts.count < 20 { await Task.yield() }
+    #expect(screen.texts == (0..<20).map(String.init))
+    token.cancel()
   }
 }

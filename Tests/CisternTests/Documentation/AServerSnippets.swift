@@ -1,5 +1,6 @@
 import CisternTestSupport
 import Cistern
+import Foundation
 import Testing
 
 /// The examples of "A server".
@@ -22,6 +23,27 @@ import Testing
     #expect(!StoreReport(.recovered, "the disk works again", location: "store").isSerious)
   }
 
+  @Test func `changes of an article as server-sent events`() async throws {
+    let articles = try Cache<String, Article>(costLimit: 1 << 20)
+    let (sent, body) = AsyncStream.makeStream(of: String.self)
+    let (id, edited) = (id, edited)
+    let stream = Task {
+      try await streamUpdates(of: id, from: articles) { text in
+        body.yield(text)
+        // The observation has begun.
+        if text.hasPrefix(":") { articles[id] = edited }
+      }
+      body.finish()
+    }
+    var iterator = sent.makeAsyncIterator()
+    #expect(await iterator.next() == ": observing\n\n")
+    let event = try #require(await iterator.next())
+    #expect(event.hasPrefix("data: {") && event.contains(edited.title) && event.hasSuffix("\n\n"))
+    stream.cancel()
+    #expect(await iterator.next() == nil)
+    try await stream.value
+  }
+
   @Test func `a service that records metrics and closes the store`() async throws {
     let scratch = TemporaryDirectory()
     let caches = try ServerCaches(directory: scratch.store) { _ in }
@@ -41,6 +63,18 @@ import Testing
   }
 }
 
+/// Sends the changes of an article until the client disconnects.
+func streamUpdates(
+  of id: String, from articles: Cache<String, Article>, to write: (String) async throws -> Void
+) async throws {
+  let updates = articles.updates(forKey: id)
+  try await write(": observing\n\n")
+  for await change in updates {
+    let article = try change.value.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+    try await write("data: \(article ?? "null")\n\n")
+  }
+}
+
 struct ServerCaches: Sendable {
   let store: Store
   let articles: Cache<String, Article>
@@ -50,12 +84,13 @@ struct ServerCaches: Sendable {
     configuration.reportHandler = report
     store = try Store(
       directory: directory, memoryLimit: .mebibytes(256), diskLimit: .gibibytes(4), configuration: configuration)
-    var settings = CacheConfiguration<Article>()
-    settings.loadPolicy = .freshElseStale
-    settings.flightLimit = 64
     articles = try store.cache(
       "articles", of: Article.self, keyedBy: String.self,
-      expiry: .after(.seconds(60), graceStale: .seconds(3600)), configuration: settings)
+      expiry: .after(.seconds(60), graceStale: .seconds(3600)),
+      configuration: .with {
+        $0.loadPolicy = .freshElseStale
+        $0.flightLimit = 64
+      })
   }
 }
 
