@@ -40,8 +40,7 @@
       _ keys: Set<Key>, as observer: FetchObserver<Key>, _ load: () async throws -> LoadedValues<Key, Value>
     ) async throws -> LoadedValues<Key, Value> {
       let start = observation.startLoad()
-      // A load does not wait for the refresh of a value that it has.
-      let records = observation.records.currentRecords(of: keys.filter { !cache.isInMemory($0) }, limit: 32)
+      let records = joinableRecords(of: keys)
       do {
         let loaded = try await load()
         observation.recordJoin(key: nil, since: start, links: observer.links(to: records))
@@ -50,6 +49,13 @@
         observation.recordJoin(key: nil, since: start, links: observer.links(to: records), error: error)
         throw error
       }
+    }
+
+    /// Returns the records of the fetches in progress that a bulk load may join.
+    private func joinableRecords(of keys: Set<Key>) -> [FetchRecord] {
+      guard observation.records.count > 0 else { return [] }
+      // A load does not wait for the refresh of a value that it has.
+      return observation.records.currentRecords(of: keys.filter { !cache.isInMemory($0) }, limit: 32)
     }
   }
 

@@ -42,6 +42,8 @@
       forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
       fetch: @escaping @Sendable (Key) async throws -> Value
     ) async throws -> Loaded<Value> {
+      try Task.checkCancellation()
+      if let loaded = cache.loadedInMemory(forKey: key, accepting: policy) { return loaded }
       let observer = FetchObserver(observation, key: key)
       let start = observation.startLoad()
       do {
@@ -61,6 +63,8 @@
       _ key: Key, policy: LoadPolicy? = nil,
       fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
     ) async throws -> Loaded<Value>? {
+      try Task.checkCancellation()
+      if let loaded = cache.loadedInMemory(forKey: key, accepting: policy) { return loaded }
       let observer = FetchObserver(observation, key: key)
       let start = observation.startLoad()
       do {

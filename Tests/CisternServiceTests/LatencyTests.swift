@@ -28,8 +28,40 @@
       words.cache[1] = "word"
       _ = try await words.value(forKey: 1) { _ in "fetched" }
       _ = try await words.loadedValue(forKey: 1) { _ in "fetched" }
+      let loaded = try await words.load(1) { _ in .store("fetched") }
+      #expect(loaded?.value == "word" && loaded?.source == .memory)
       let latencies = backEnds.metrics.timers.flatMap(\.values)
       #expect(latencies.isEmpty)
+    }
+
+    @Test func `a hit that is due for a refresh starts it, and the fetch is measured`() async throws {
+      var configuration = Store.Configuration()
+      configuration.clock = clock
+      let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: configuration)
+      let cache = try store.cache(
+        "words", of: String.self, keyedBy: Int.self, expiry: .after(.seconds(10), graceStale: .seconds(60)))
+      let words = InstrumentedCache(cache, instruments: backEnds.instruments(clock: clock))
+      for load in 0..<2 {
+        cache[1] = "old"
+        clock.advance(by: .seconds(11))
+        let loaded =
+          load == 0
+          ? try await words.loadedValue(forKey: 1) { _ in "new" } : try await words.load(1) { _ in .store("new") }
+        #expect(loaded?.value == "old" && loaded?.isStale == true)
+        while cache[1] != "new" { await Task.yield() }
+      }
+      while backEnds.latencies("cistern.cache.fetch.duration", result: "success").count < 2 { await Task.yield() }
+      #expect(backEnds.tracer.finishedSpans.count == 2)
+    }
+
+    @Test func `a cancelled task gets no hit, as from the cache`() async throws {
+      let words = try words(Store.inMemory(memoryLimit: .mebibytes(1)))
+      words.cache[1] = "word"
+      let task = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await words.load(1) { _ in .store("fetched") }
+      }
+      await #expect(throws: CancellationError.self) { try await task.value }
     }
 
     @Test func `a failed fetch has its own result`() async throws {

@@ -121,6 +121,16 @@ extension Cache {
     return if let policy { usableInMemory(hashed, accepting: policy.demand) } else { usableInMemory(hashed) }
   }
 
+  /// Returns a value like ``valueInMemory(forKey:accepting:)``, with its details.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - policy: The policy of the load; nil for the cache's policy.
+  /// - Returns: The value with its details; nil if the load must do more than look in memory.
+  package func loadedInMemory(forKey key: Key, accepting policy: LoadPolicy?) -> Loaded<Value>? {
+    records.findInMemory(table.hashed(key), accepting: (policy ?? loadPolicy).demand)
+  }
+
   /// Returns a value of memory like ``usableInMemory(_:accepting:)``, for a load with the cache's policy. Not inlined,
   /// so that a load does not copy the policy.
   @inlinable

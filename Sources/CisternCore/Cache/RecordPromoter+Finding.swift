@@ -9,6 +9,14 @@ extension RecordPromoter {
     return nil
   }
 
+  /// Returns the value that memory holds for a key, if the demand accepts it and no refresh must start. Counts no miss.
+  func findInMemory(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
+    guard case .held(let held, let isStale, let uses) = table.find(key, at: lifetimes.now(), accepting: demand) else {
+      return nil
+    }
+    return loaded(held, isStale: isStale, noting: uses, of: key)
+  }
+
   private func found(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
     switch table.find(key, at: lifetimes.now(), accepting: demand) {
     case .held(let held, let isStale, let uses):
@@ -36,7 +44,8 @@ extension RecordPromoter {
     }
     guard let secondTier else { return nil }
     guard let interpretation = interpretedRecord(of: key, in: secondTier) else {
-      return findPromotedMeanwhile(key, accepting: demand)
+      // Another caller may have promoted the record in between.
+      return findInMemory(key, accepting: demand)
     }
     guard case .usable(let found) = interpretation else {
       discard(interpretation, of: key, if: condition)
@@ -48,14 +57,6 @@ extension RecordPromoter {
     }
     promote(found, of: key, if: condition, hit: isStale ? .stale : .fresh)
     return loaded(found, isStale: isStale)
-  }
-
-  /// Returns a promoted value like ``valuePromotedMeanwhile(_:)``, if the demand accepts it.
-  private func findPromotedMeanwhile(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
-    guard case .held(let held, let isStale, let uses) = table.find(key, at: lifetimes.now(), accepting: demand) else {
-      return nil
-    }
-    return loaded(held, isStale: isStale, noting: uses, of: key)
   }
 
   /// Returns a value of memory with its details, and notes its use in the second tier if one is given.

@@ -5,7 +5,7 @@ extension Shard {
   enum Finding {
     /// Memory holds this value, and the caller accepts it. The second tier must note the use if one is given.
     case held(CachedValue<Value>, isStale: Bool, LastAccess?)
-    /// Memory holds a value that the caller does not accept.
+    /// Memory holds a value that the caller does not accept, or that the caller must refresh.
     case unaccepted
     /// Memory holds no value. See ``LookUp/absent(writeVersion:invalidationVersion:)``.
     case absent(WriteCondition<Value>)
@@ -28,6 +28,9 @@ extension Shard {
     case .gone:
       return .expired
     case .fetch:
+      return .unaccepted
+    // The caller must start the refresh.
+    case .use(_, refreshes: true) where !slots[number].entry.isRefreshing:
       return .unaccepted
     case .use(let isStale, _):
       recordHit(number)
