@@ -53,8 +53,9 @@ public struct FetchOutcome<Value: Sendable>: Sendable {
   /// Returns the stored value (``FetchContext/stored``) and gives it a new lifetime, which begins now. For an origin
   /// that answers "not modified".
   ///
-  /// The value is not encoded again. Observers are not notified, because the key's value stays the same. If the record
-  /// was replaced by another process, removed or evicted since the flight began, nothing is stored.
+  /// The value is not encoded again. The second tier writes the record once more, because a record contains its times.
+  /// Observers are not notified, because the key's value stays the same. If the record was replaced by another process,
+  /// removed or evicted since the flight began, nothing is stored.
   ///
   /// If the context has no stored value, the load throws ``CisternError/Code/invalidArgument``.
   ///
