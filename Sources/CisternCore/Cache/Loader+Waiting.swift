@@ -1,6 +1,18 @@
 // Waiting for a flight with limits: it may fail or take too long, and there may be an older value to return.
 
 extension Loader {
+  /// Returns the beginning of a wait for a flight.
+  @inlinable
+  @inline(__always)
+  func wait(
+    for flight: Flight<Value>, as waiter: Int, _ source: Loaded<Value>.Source, _ waitLimits: WaitLimits<Value>?,
+    _ request: @autoclosure () -> Request
+  ) -> LoadStart {
+    guard let waitLimits else { return .waiting(flight, waiter: waiter, source) }
+    let wait = Wait(flight: flight, waiter: waiter, source: source, waitLimits: waitLimits)
+    return .waitingWithLimits(LimitedLoad(request(), wait))
+  }
+
   /// Returns the limits of a wait.
   ///
   /// - Parameters:

@@ -201,18 +201,6 @@ extension Loader {
     }
   }
 
-  /// Returns the beginning of a wait for a flight.
-  @inlinable
-  @inline(__always)
-  func wait(
-    for flight: Flight<Value>, as waiter: Int, _ source: Loaded<Value>.Source, _ waitLimits: WaitLimits<Value>?,
-    _ request: @autoclosure () -> Request
-  ) -> LoadStart {
-    guard let waitLimits else { return .waiting(flight, waiter: waiter, source) }
-    let wait = Wait(flight: flight, waiter: waiter, source: source, waitLimits: waitLimits)
-    return .waitingWithLimits(LimitedLoad(request(), wait))
-  }
-
   // MARK: 3. Fetch
 
   /// Starts the task of a flight. It inherits the caller's task-local values.
