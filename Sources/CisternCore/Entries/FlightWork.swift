@@ -19,13 +19,26 @@ class FlightWork: @unchecked Sendable {
     /// No task has been started yet, and this number of flights counts on it.
     case preparing(flights: Int, raiseTo: Urgency?)
     /// The task has been started, and this number of flights counts on it.
-    case running(Task<Void, any Error>, flights: Int)
-    /// The task of a bulk load has been started, and this number of its flights counts on it.
-    case runningInBulk(BulkTask, flights: Int)
+    case running(RunningTask, flights: Int)
     /// No flight counts on the task any more.
     case cancelled
     /// The task of a bulk load has completed all flights.
     case ended
+  }
+
+  /// A task that has been started.
+  private enum RunningTask {
+    /// The task of one flight.
+    case single(Task<Void, any Error>)
+    /// The task of a bulk load.
+    case bulk(BulkTask)
+
+    var task: Task<Void, any Error> {
+      switch self {
+      case .single(let task): task
+      case .bulk(let bulk): bulk.task
+      }
+    }
   }
 
   /// The task of a bulk load. A class, so that the state of each flight stays small.
@@ -75,11 +88,11 @@ class FlightWork: @unchecked Sendable {
     let (raised, isCancelled): (Urgency?, Bool) = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised):
-        state = .running(task, flights: flights)
+        state = .running(.single(task), flights: flights)
         return (raised, false)
       case .cancelled:
         return (nil, true)
-      case .running, .runningInBulk, .ended:
+      case .running, .ended:
         preconditionFailure("the task was stored twice")
       }
     }
@@ -97,7 +110,7 @@ class FlightWork: @unchecked Sendable {
   final func runInBulk(_ task: Task<Void, any Error>, abandonUnattended: @escaping @Sendable () -> Void) {
     let raised: Urgency? = state.withLock { state in
       guard case .preparing(let flights, let raised) = state else { return nil }
-      state = .runningInBulk(BulkTask(task, abandonUnattended: abandonUnattended), flights: flights)
+      state = .running(.bulk(BulkTask(task, abandonUnattended: abandonUnattended)), flights: flights)
       return raised
     }
     if let raised { task.escalatePriority(to: raised.priority) }
@@ -123,13 +136,10 @@ class FlightWork: @unchecked Sendable {
       case .preparing(let flights, let raised) where flights > 1:
         state = .preparing(flights: flights - 1, raiseTo: raised)
         return nil
-      case .running(let task, let flights) where flights > 1:
-        state = .running(task, flights: flights - 1)
+      case .running(let running, let flights) where flights > 1:
+        state = .running(running, flights: flights - 1)
         return nil
-      case .runningInBulk(let bulk, let flights) where flights > 1:
-        state = .runningInBulk(bulk, flights: flights - 1)
-        return nil
-      case .preparing, .running, .runningInBulk, .cancelled:
+      case .preparing, .running, .cancelled:
         cancelled.store(true, ordering: .releasing)
         defer { state = .cancelled }
         return state
@@ -137,16 +147,10 @@ class FlightWork: @unchecked Sendable {
         return nil
       }
     }
-    switch left {
-    case .running(let task, _):
-      task.cancel()
-    case .runningInBulk(let bulk, _):
-      // The entries are removed first: no load may find a cancelled flight.
-      bulk.abandonUnattended()
-      bulk.task.cancel()
-    case .preparing, .cancelled, .ended, nil:
-      break
-    }
+    guard case .running(let running, _) = left else { return }
+    // The entries are removed first: no load may find a cancelled flight.
+    if case .bulk(let bulk) = running { bulk.abandonUnattended() }
+    running.task.cancel()
   }
 
   /// Counts a flight again whose last waiter had left.
@@ -156,8 +160,7 @@ class FlightWork: @unchecked Sendable {
     state.withLock { state in
       switch state {
       case .preparing(let flights, let raised): state = .preparing(flights: flights + 1, raiseTo: raised)
-      case .running(let task, let flights): state = .running(task, flights: flights + 1)
-      case .runningInBulk(let bulk, let flights): state = .runningInBulk(bulk, flights: flights + 1)
+      case .running(let running, let flights): state = .running(running, flights: flights + 1)
       case .cancelled, .ended: return false
       }
       return true
@@ -172,10 +175,8 @@ class FlightWork: @unchecked Sendable {
       case .preparing(let flights, let raised):
         state = .preparing(flights: flights, raiseTo: max(raised ?? urgency, urgency))
         return nil
-      case .running(let task, _):
-        return task
-      case .runningInBulk(let bulk, _):
-        return bulk.task
+      case .running(let running, _):
+        return running.task
       case .cancelled, .ended:
         return nil
       }
