@@ -76,7 +76,7 @@ extension Cache {
     return try conditional.edits.settle(edit.key, options: edit.options) { queue, usable throws(CisternError) in
       guard queue.contains(number) else { return .nothing }
       // A value whose lifetime has ended does not come back, edited or not.
-      let isGone = if case (nil, .some) = (usable, queue.base) { true } else { false }
+      let isGone = usable == nil && queue.base != nil
       if isGone { queue.replaceBase(by: nil) }
       guard let answer else {
         let isFirst = queue.pending.first?.number == number

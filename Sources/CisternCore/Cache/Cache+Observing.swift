@@ -81,16 +81,18 @@ extension Cache {
     // The handler gets its changes one at a time: no thread waits for the lock, and it is not held while the handler
     // runs.
     let shown = Guarded(ShownValue<Key, Value>())
-    let beginning = WriterContext()
+    // Marks the call with the initial value.
+    let initial = WriterContext()
     return observers.observe(.key(key), on: execution) {
       let (value, number) = numberedValue(forKey: key)
       return Change(
-        number: number, event: value.map { .updated(key, $0) } ?? .removed(key, .explicit), context: beginning)
+        number: number, event: value.map { .updated(key, $0) } ?? .removed(key, .explicit), context: initial)
     } _: { [weak self] change in
       // A change since the registration came first, and shows the current value.
-      if change.context == beginning, shown.withLock({ $0.hasBegun }) { return }
-      let current =
-        if case .invalidated = change.event { self?.numberedValue(forKey: key) } else { nil as (Value?, ChangeNumber)? }
+      if change.context == initial, shown.withLock({ $0.hasBegun }) { return }
+      // Looked up without the lock.
+      let current: (Value?, ChangeNumber)? =
+        if case .invalidated = change.event { self?.numberedValue(forKey: key) } else { nil }
       if let value = shown.withLock({ $0.take(change) { current } }) { handler(value) }
     }
   }

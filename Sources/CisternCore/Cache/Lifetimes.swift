@@ -68,7 +68,7 @@ extension Lifetimes {
   }
 
   /// Whether the lifetime and the grace of a record have ended.
-  func isGone(_ metadata: RecordMetadata) -> Bool { timing(of: metadata).map { _ in false } ?? true }
+  func isGone(_ metadata: RecordMetadata) -> Bool { timing(of: metadata) == nil }
 
   /// Returns the lifetime in memory of a record's value; nil if its lifetime and its grace have ended.
   @usableFromInline

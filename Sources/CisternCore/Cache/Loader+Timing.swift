@@ -24,7 +24,7 @@ extension Loader {
   func startTimer(of waits: [KeyedWait]) -> Task<Void, Never>? {
     let softDeadline = waits.lazy.compactMap(\.wait.waitLimits.softDeadline).first
     let deadline = waits.lazy.compactMap(\.wait.waitLimits.deadline).first
-    if case (nil, nil) = (softDeadline, deadline) { return nil }
+    guard softDeadline != nil || deadline != nil else { return nil }
     return Task(executorPreference: flightOptions.taskExecutor) { [self] in
       let clock = lifetimes.clock
       var left = waits
@@ -49,7 +49,7 @@ extension Loader {
   @usableFromInline
   func endIfOver(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value>? {
     let (softDeadline, deadline) = (wait.waitLimits.softDeadline, wait.waitLimits.deadline)
-    if case (nil, nil) = (softDeadline, deadline) { return nil }
+    guard softDeadline != nil || deadline != nil else { return nil }
     let now = lifetimes.clock.now()
     var outcome: FlightOutcome<Value>?
     if let softDeadline, softDeadline <= now { outcome = endSoftly(wait, for: key) }

@@ -114,7 +114,7 @@ extension OptimisticEdits {
       staged = encoded?.staged ?? keyBytes.map { .removal(key: $0) }
       encodingError = encoded?.encodingError
       confirmation = .stored
-      if encoded == nil { confirmation = snapshot.usable.map { _ in .removed } ?? .stillAbsent }
+      if encoded == nil { confirmation = snapshot.usable == nil ? .stillAbsent : .removed }
       edited.timing = encoded?.preparedValue?.timing ?? .plain(until: .distantFuture)
       // A lifetime of zero, or a value whose size is not known: nothing is stored.
       if let encoded, encoded.preparedValue == nil {
@@ -137,7 +137,7 @@ extension OptimisticEdits {
     let preparedValue = edited.shown.map { PreparedValue(value: $0, cost: cost(ofShown: $0), timing: timing) }
     let isShownAlready = step == .confirmsWhatIsShown && confirmation != .refused
     let isAnnounced = !isShownAlready && !isSame(edited.shown, as: snapshot)
-    let hasValue = edited.shown.map { _ in true } ?? false
+    let hasValue = edited.shown != nil
     var intent = ShownWrite(isPending: !isSettled, hasValue: hasValue, isAnnounced: isAnnounced)
     intent.effect = options.effect
     intent.confirmation = confirmation

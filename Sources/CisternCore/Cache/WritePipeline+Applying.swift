@@ -13,7 +13,7 @@ extension WritePipeline {
     var outcome = WriteOutcome.nothing
     let conditionHeld = table.write(EntryWrite(value.preparedValue, if: options.condition), to: key) { had, isHeld in
       let situation = WriteSituation(
-        isInMemory: had.map { _ in true } ?? false, isHeld: isHeld, isObserved: observers.isObserved)
+        isInMemory: had != nil, isHeld: isHeld, isObserved: observers.isObserved)
       let decision = WriteDecision.store(options.effect, isAnnounced: options.isAnnounced, in: situation) {
         presence(of: value.staged?.key)
       } stage: {
@@ -99,13 +99,13 @@ extension WritePipeline {
     _ effects: inout WriteEffects<Key, Value>
   ) -> WriteDecision {
     var situation = WriteSituation(
-      isInMemory: had.map { _ in true } ?? false, isHeld: isHeld, isObserved: observers.isObserved)
+      isInMemory: had != nil, isHeld: isHeld, isObserved: observers.isObserved)
     switch write.intent {
     case .store, .promote, .discard, .expire, .noteUse, .loseRecord:
       break
     case .remove, .show:
       replaceEdits(of: key, by: write.edits, &effects)
-      situation.shownByEdits = effects.replacedEdits.map { $0.shown.map { _ in true } ?? false }
+      situation.shownByEdits = effects.replacedEdits.map { $0.shown != nil }
     }
     let decision = WriteDecision.decide(write.intent, in: situation) {
       // Inside the critical sections of a batch, the tier is asked only for the sake of observers.

@@ -127,7 +127,7 @@ extension EntryTable {
     shards.withShard(of: key.hash) { shard in
       let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
       let held = number.flatMap { shard.slots[$0].entry.held }
-      guard isAbsent(held.map { _ in true } ?? false) else { return }
+      guard isAbsent(held != nil) else { return }
       let decision = decide(held)
       shard.note(decision, on: key.fingerprint)
       if let number, held == nil { shard.slots[number].entry.flight?.noteLostRecord() }

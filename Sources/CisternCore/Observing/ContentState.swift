@@ -116,7 +116,7 @@ struct ContentState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 }
 
 extension ContentState.Read {
-  var hasValue: Bool { value.map { _ in true } ?? false }
+  var hasValue: Bool { value != nil }
 
   /// Returns a later change with the read value as the previous one. The buffer may have merged the change with one that the
   /// read contains.

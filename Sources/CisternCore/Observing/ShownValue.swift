@@ -13,7 +13,7 @@ struct ShownValue<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Shows the current value, which includes all changes up to `number`.
   mutating func begin(with value: Value?, number: ChangeNumber) {
     self.number = number
-    isAbsent = value.map { _ in false } ?? true
+    isAbsent = value == nil
   }
 
   /// Returns the value to show after a change; the outer optional is nil if the change shows nothing new.

@@ -157,7 +157,7 @@ struct DraftTests {
               end = (meanwhile.left ?? [:]).merging(["mine": 1]) { $1 }
             }
             try #require(subject.valuesFromBothTiers("k") == [end, end] && cache["other"] == other)
-            _ = draft
+            withExtendedLifetime(draft) {}
           }
         }
       }

@@ -155,7 +155,7 @@ struct MergingDraftTests {
             if rewrite == .otherTag { cache["k"] = value }
             try outer.save()
             try #require(subject.valuesFromBothTiers("k") == [["mine": 1], ["mine": 1]])
-            _ = draft
+            withExtendedLifetime(draft) {}
           }
         }
       }

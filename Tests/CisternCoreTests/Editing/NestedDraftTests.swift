@@ -109,7 +109,7 @@ struct NestedDraftTests {
         outer["b"] = ["v": 1]
         try outer.save()
         try #require(!subject.cache.watchFindings.isEmpty)
-        _ = inner
+        withExtendedLifetime(inner) {}
       }
       try #require(subject.cache.watchFindings.isEmpty)
       subject.cache["a"] = ["theirs": 1]
