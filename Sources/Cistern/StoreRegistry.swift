@@ -39,7 +39,7 @@ final class StoreRegistry: Sendable {
         return .some(nil)
       }
       guard let found else { break }
-      if try found.join(settings, location: location) { return (found, false) }
+      if try found.addOpening(with: settings, location: location) { return (found, false) }
       forget(ObjectIdentifier(found), at: identity)
     }
     do throws(CisternError) {

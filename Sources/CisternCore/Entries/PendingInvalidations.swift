@@ -4,7 +4,7 @@
 /// is the invalidation version with which it was last compared. The age of a flight is the invalidation version when
 /// it began. The second tier assigns the versions if there is one, so that both tiers agree.
 ///
-/// The invalidations form two generations. A new invalidation joins the recent generation in constant time. The older
+/// The invalidations form two generations. A new invalidation enters the recent generation in constant time. The older
 /// generation is forgotten as a whole in two cases:
 ///
 /// - Nothing in memory is older than that generation.

@@ -60,11 +60,11 @@ package final class SharedStore: Sendable {
   /// Adds an opening with these settings. Returns false if the shared state was closed in the meantime.
   ///
   /// Throws if the settings differ.
-  package func join(_ settings: OpenSettings, location: String) throws(CisternError) -> Bool {
+  package func addOpening(with settings: OpenSettings, location: String) throws(CisternError) -> Bool {
     let differences = listing?.settings().differences(in: settings) ?? []
     let (isOpen, orphans) = state.withLock { state in
       guard !state.isClosed, differences.isEmpty else { return (!state.isClosed, [:]) }
-      // Handlers of released stores still serve their caches, until another store joins.
+      // Handlers of released stores still serve their caches, until another store opens.
       let orphans = state.openStores == 0 ? reportLog.takeHandlers() : [:]
       state.openStores += 1
       return (true, orphans)

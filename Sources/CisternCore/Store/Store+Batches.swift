@@ -34,7 +34,7 @@ extension Store {
     let result = try body(batch)
     // The bound on staged writes is that of the whole tier, or that of each partition of a user's own tier.
     for member in batch.members { member.partition?.waitForRoom() }
-    _ = try shared.write(batch.members.map { $0.joined(context: context) })
+    _ = try shared.write(batch.members.map { $0.memberWrites(context: context) })
     return result
   }
 
@@ -54,7 +54,7 @@ extension Store {
     let batch = StoreBatch()
     let result = try body(batch)
     for member in batch.members { await member.partition?.prepareToCommit() }
-    try await shared.write(batch.members.map { $0.joined(context: context) }).waitForCommit()
+    try await shared.write(batch.members.map { $0.memberWrites(context: context) }).waitForCommit()
     return result
   }
 }

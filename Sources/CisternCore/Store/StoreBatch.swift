@@ -49,7 +49,8 @@ public final class StoreBatch: Sendable {
 protocol StoreBatchMember: AnyObject, Sendable {
   var count: Int { get }
   var partition: (any TransactionalPartition)? { get }
-  func joined(context: WriterContext?) -> any JoinedMember
+  /// Returns the writes, for ``SharedStore/write(_:)``.
+  func memberWrites(context: WriterContext?) -> any StoreWriteMember
 }
 
 final class StoreBatchWrites<Key: Hashable & Sendable, Value: Sendable>: StoreBatchMember {
@@ -69,9 +70,9 @@ final class StoreBatchWrites<Key: Hashable & Sendable, Value: Sendable>: StoreBa
   var count: Int { batch.withLock { $0.count } }
   var partition: (any TransactionalPartition)? { cache.secondTier?.partition }
 
-  func joined(context: WriterContext?) -> any JoinedMember {
+  func memberWrites(context: WriterContext?) -> any StoreWriteMember {
     let batch = batch.withLock { $0 }
-    return JoinedWrites(cache, keys: batch.keys, context: context, dependsOnCached: cache.dependsOnCached) {
+    return MemberWrites(cache, keys: batch.keys, context: context, dependsOnCached: cache.dependsOnCached) {
       [cache] key, snapshot throws(CisternError) in try cache.plan(batch, key, snapshot)
     }
   }

@@ -35,12 +35,12 @@ extension StoreDraft {
   /// Returns the outcome in the caches; nil for a save into another draft.
   private func push(
     _ policy: StoreDraftConflictPolicy, context: WriterContext?
-  ) throws(CisternError) -> JoinedOutcome? {
+  ) throws(CisternError) -> StoreWriteOutcome? {
     switch base {
     case .store(let store):
       try store.checkIsOpen(to: "saving a draft")
       let saves = beginSaving(policy, context: context)
-      return try push(saves) { () throws(CisternError) in try store.shared.write(saves.map { $0.joined() }) }
+      return try push(saves) { () throws(CisternError) in try store.shared.write(saves.map { $0.memberWrites() }) }
     case .draft(let draft):
       let saves = beginSaving(policy, context: context)
       try push(saves) { () throws(CisternError) in

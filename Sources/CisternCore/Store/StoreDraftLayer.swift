@@ -17,7 +17,7 @@ protocol StoreDraftSave: AnyObject {
   /// Returns the error with all keys in conflict, if there are any and the policy is to throw.
   func conflict() -> (any Error)?
   /// The write into the cache. Only for a draft over caches.
-  func joined() -> any JoinedMember
+  func memberWrites() -> any StoreWriteMember
   /// Plans the writes into the draft below. Only for a draft of a draft. Throws if a key changed since the check for conflicts, and
   /// the policy is to throw.
   func plan() throws(CisternError)
@@ -95,8 +95,8 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
     }
   }
 
-  func joined() -> any JoinedMember {
-    JoinedWrites(cache, keys: snapshot.batch.keys, context: terms.context, dependsOnCached: true) {
+  func memberWrites() -> any StoreWriteMember {
+    MemberWrites(cache, keys: snapshot.batch.keys, context: terms.context, dependsOnCached: true) {
       [self] key, read throws(CisternError) in try cache.plan(snapshot, key, over: read, terms.policy, &versions)
     }
   }

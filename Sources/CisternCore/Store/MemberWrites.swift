@@ -1,7 +1,7 @@
 import Eviction
 
 /// The writes of one cache in a batch over several caches. Only the thread of the batch uses it.
-protocol JoinedMember: AnyObject {
+protocol StoreWriteMember: AnyObject {
   /// The identity of the cache. Caches are locked in the order of their identities.
   var identity: ObjectIdentifier { get }
   var name: String { get }
@@ -43,7 +43,7 @@ protocol JoinedMember: AnyObject {
 ///
 /// It holds everything that the critical sections replace, because their user's deinitializers must run outside the
 /// locks of all caches.
-final class JoinedWrites<Key: Hashable & Sendable, Value: Sendable>: JoinedMember {
+final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteMember {
   typealias Plan = (Key, ReadSnapshot<Key, Value>) throws(CisternError) -> PlannedWrite<Value>
 
   private let cache: Cache<Key, Value>

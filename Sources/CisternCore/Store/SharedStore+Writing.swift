@@ -3,7 +3,7 @@ import Eviction
 // A batch over several caches: all of them are locked at once, and the second tier has one batch.
 
 /// The commits of a batch over several caches.
-enum JoinedOutcome {
+enum StoreWriteOutcome {
   /// Nothing was staged.
   case nothing
   /// One commit has the whole batch.
@@ -27,7 +27,7 @@ extension SharedStore {
   /// Applies the writes of several caches as one, or none of them. Begins again if a key is written in between.
   ///
   /// No two members may belong to the same cache.
-  func write(_ members: [any JoinedMember]) throws(CisternError) -> JoinedOutcome {
+  func write(_ members: [any StoreWriteMember]) throws(CisternError) -> StoreWriteOutcome {
     try check(members)
     let ordered = members.sorted { $0.identity < $1.identity }
     for member in ordered { member.watch() }
@@ -44,7 +44,7 @@ extension SharedStore {
     }
   }
 
-  private func check(_ members: [any JoinedMember]) throws(CisternError) {
+  private func check(_ members: [any StoreWriteMember]) throws(CisternError) {
     guard let foreign = members.first(where: { $0.store !== self }) else { return }
     throw CisternError(
       .invalidArgument,
@@ -52,7 +52,7 @@ extension SharedStore {
       location: "writing to several caches", remedy: "Use one batch or draft for each store")
   }
 
-  private func checkSize(of members: [any JoinedMember]) throws(CisternError) {
+  private func checkSize(of members: [any StoreWriteMember]) throws(CisternError) {
     let sizes = members.flatMap(\.stagedSizes)
     guard let partition = members.lazy.compactMap(\.partition).first else { return }
     let size = sizes.reduce(0, +)
@@ -67,7 +67,7 @@ extension SharedStore {
 
   /// Divides the memory limit among the members. Those without a second tier come first, because only memory can hold their
   /// values.
-  private func fit(_ members: [any JoinedMember]) throws(CisternError) {
+  private func fit(_ members: [any StoreWriteMember]) throws(CisternError) {
     var room = budget.costLimit
     for member in members where member.partition == nil {
       let (cost, isWhole) = member.fit(within: room)
@@ -83,14 +83,14 @@ extension SharedStore {
 
   /// Reserves the room of all members at once. A member that holds its room while it waits for another's could wait forever
   /// for a batch that does the same.
-  private func reserve(_ members: [any JoinedMember]) {
+  private func reserve(_ members: [any StoreWriteMember]) {
     while let (count, short) = firstShort(members) {
       for member in members.prefix(count) { member.release() }
       short.evictSomewhere()
     }
   }
 
-  private func firstShort(_ members: [any JoinedMember]) -> (count: Int, MemoryBudget)? {
+  private func firstShort(_ members: [any StoreWriteMember]) -> (count: Int, MemoryBudget)? {
     for (count, member) in members.enumerated() {
       if let short = member.reserve() { return (count, short) }
     }
@@ -98,7 +98,7 @@ extension SharedStore {
   }
 
   /// Applies prepared writes. Returns nil if a key has changed, and then nothing has happened.
-  private func apply(_ members: [any JoinedMember]) -> JoinedOutcome? {
+  private func apply(_ members: [any StoreWriteMember]) -> StoreWriteOutcome? {
     let tier = secondTier as? any TransactionalTier
     let partitions = members.compactMap(\.partition)
     // The gate of the second tier precedes the locks of all caches.
@@ -122,7 +122,7 @@ extension SharedStore {
 
   /// Locks the first member, then the others, and applies all writes while all are locked. A reader that sees the write of one
   /// cache therefore waits for those of the others.
-  private func lock(_ members: ArraySlice<any JoinedMember>, _ batches: ArraySlice<BatchToken?>) -> Bool {
+  private func lock(_ members: ArraySlice<any StoreWriteMember>, _ batches: ArraySlice<BatchToken?>) -> Bool {
     guard let first = members.first, let batch = batches.first else { return true }
     return first.apply(in: batch) { lock(members.dropFirst(), batches.dropFirst()) }
   }
