@@ -1,8 +1,6 @@
 import Locking
 import Synchronization
 
-// Loads inside a fetch. Such a load waits for another flight, and must not wait for the fetch that it is part of.
-
 /// The identity of a ``FlightWork``. A number and no reference: a task-local value without references takes fewer
 /// instructions, and a task that outlives the work does not keep it.
 @usableFromInline
@@ -64,39 +62,4 @@ struct WorkIdentity: Sendable, Hashable {
   /// Takes this work's permit back after a wait. Returns when the fetch may continue.
   @usableFromInline
   func takeBackPermit() async { await FetchPermit.held(by: self)?.takeBack() }
-}
-
-extension Flight {
-  /// Waits for the outcome, inside a fetch. Returns ``LoadCycle`` as the error at once if the flight waits for that fetch.
-  @usableFromInline
-  nonisolated(nonsending) final func wait(as waiter: Int, inside fetch: WorkIdentity) async -> FlightOutcome<Value> {
-    guard fetch.beginWait(for: work.identity) else {
-      withdraw(waiter)
-      return .failed(LoadCycle())
-    }
-    defer { fetch.endWait(for: work.identity) }
-    return await wait(as: waiter)
-  }
-
-  /// Waits for the result, inside a fetch, and lends the fetch's permit during the wait.
-  nonisolated(nonsending) final func wait(
-    as waiter: Int, lendingPermitOf fetch: WorkIdentity
-  ) async -> FlightOutcome<Value> {
-    fetch.lendPermit()
-    let outcome = await wait(as: waiter, inside: fetch)
-    await fetch.takeBackPermit()
-    return outcome
-  }
-}
-
-/// The error of a load that would wait for itself. Callers of the library get ``error(location:)`` instead.
-@usableFromInline
-struct LoadCycle: Error {
-  @usableFromInline
-  static func error(location: String) -> CisternError {
-    CisternError(
-      .cyclicLoad,
-      "the fetch loads a key whose fetch waits for this one, so neither can end; load the key outside the fetch",
-      location: location)
-  }
 }
