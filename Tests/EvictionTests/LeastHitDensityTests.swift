@@ -105,13 +105,13 @@ struct LeastHitDensityTests {
 
   @Test func `a large unknown entry is refused once small ones are known to be requested`() {
     let policy = LeastHitDensity()
-    #expect(policy.admits(1, cost: 1_000))
+    #expect(policy.admit(1, cost: 1_000))
     var simulation = PolicySimulation(policy, limit: 1_000)
     for key in skewedTrace(20_000, keys: 4_000, seed: 5) { simulation.request(key) }
-    #expect(policy.admits(1, cost: 1))
-    #expect(!policy.admits(1, cost: 1_000))
+    #expect(policy.admit(1, cost: 1))
+    #expect(!policy.admit(1, cost: 1_000))
     // The policy remembers the refused key, so that repeated requests get it admitted.
-    let tries = (0..<200).first { _ in policy.admits(1, cost: 1_000) }
+    let tries = (0..<200).first { _ in policy.admit(1, cost: 1_000) }
     #expect(tries != nil)
     #expect(simulation.total.count == 1_000)
   }

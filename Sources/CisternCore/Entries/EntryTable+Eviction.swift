@@ -117,17 +117,18 @@ extension EntryTable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - isAbsent: Acknowledges the loss, inside the critical section. Takes whether memory holds a value. Returns
+  ///   - acknowledge: Acknowledges the loss, inside the critical section. Takes whether memory holds a value. Returns
   ///     false if the key was written since.
   ///   - decide: Decides on the loss, inside the critical section, if the key was not written since. Takes the value
   ///     that memory holds.
   func loseRecord(
-    of key: HashedKey<Key>, ifAbsent isAbsent: (_ isHeld: Bool) -> Bool, decide: (CachedValue<Value>?) -> WriteDecision
+    of key: HashedKey<Key>, acknowledging acknowledge: (_ isHeld: Bool) -> Bool,
+    decide: (CachedValue<Value>?) -> WriteDecision
   ) {
     shards.withShard(of: key.hash) { shard in
       let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
       let held = number.flatMap { shard.slots[$0].entry.held }
-      guard isAbsent(held != nil) else { return }
+      guard acknowledge(held != nil) else { return }
       let decision = decide(held)
       shard.note(decision, on: key.fingerprint)
       if let number, held == nil { shard.slots[number].entry.flight?.noteLostRecord() }

@@ -65,16 +65,18 @@ extension EntryTable {
   /// Sweeps until no invalidation came since the last pass began.
   @inlinable
   func sweep() async {
-    while beginsPass() {
+    while beginPassIfDue() {
       await sweepOnce()
     }
   }
 
-  /// Returns whether another pass must begin; otherwise the task ends.
+  /// Begins another pass if one is due. Otherwise the task ends.
   ///
   /// The state moves one step down: from due to running, or from running to idle.
+  ///
+  /// - Returns: Whether a pass begins.
   @usableFromInline
-  func beginsPass() -> Bool {
+  func beginPassIfDue() -> Bool {
     sweeping.subtract(1, ordering: .sequentiallyConsistent).oldValue == SweepState.due.rawValue
   }
 

@@ -53,7 +53,7 @@ extension EntryTable {
           shard.counters.count(write.hit)
           return .conditionHeld
         }
-        let holds = fits && admits(write, of: key, at: number, in: &shard)
+        let holds = fits && admit(write, of: key, at: number, in: &shard)
         if holds, let preparedValue = write.preparedValue {
           let short = shard.makeRoom(
             for: preparedValue.cost, replacing: number, in: neighborhood(of: shards.index(of: key.hash)), into: &gone,
@@ -106,14 +106,14 @@ extension EntryTable {
       watched: shard.versions.isEmpty ? nil : shard.versions[key.fingerprint])
   }
 
-  /// Returns whether memory should hold the value of a write.
+  /// Admits the value of a write to memory, or rejects it. Returns whether it is admitted.
   @inlinable
   @inline(__always)
-  func admits(
+  func admit(
     _ write: EntryWrite<Value>, of key: HashedKey<Key>, at number: SlotNumber?, in shard: inout Shard<Key, Value>
   ) -> Bool {
     guard !write.isNeeded, let preparedValue = write.preparedValue else { return true }
-    return shard.admits(preparedValue.cost, at: number, key.fingerprint, write.condition, budget)
+    return shard.admit(preparedValue.cost, at: number, key.fingerprint, write.condition, budget)
   }
 }
 

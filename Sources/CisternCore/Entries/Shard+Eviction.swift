@@ -162,17 +162,17 @@ extension Shard {
     }
   }
 
-  /// Returns whether memory should hold a value.
+  /// Admits a value to memory, or rejects it. Returns whether it is admitted.
   ///
   /// The policy decides about fetched, promoted and set values that are large in relation to the limit. A value whose
   /// entry is already in the eviction order is always admitted, and so is the value of an edit or a batch.
   @inlinable
-  func admits(
+  func admit(
     _ cost: UInt32, at number: SlotNumber?, _ fingerprint: UInt32, _ condition: WriteCondition<Value>,
     _ budget: MemoryBudget
   ) -> Bool {
     guard budget.isLarge(cost), !(number.map { isLinked($0) } ?? false) else { return true }
     guard condition.isFetched || condition.isSet && budget.isLargerThanOthers(cost) else { return true }
-    return policy.admits(fingerprint, cost: cost)
+    return policy.admit(fingerprint, cost: cost)
   }
 }

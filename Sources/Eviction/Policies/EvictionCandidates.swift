@@ -35,6 +35,8 @@ struct EvictionCandidates: ~Copyable {
 
   /// Returns whether the pool would reject an entry that it does not contain. It does so if it is full and the
   /// density is not below that of any candidate.
+  ///
+  /// Mutating only because it computes the greatest density if that is unknown. The candidates stay.
   @inline(__always)
   mutating func leavesOut(_ density: Float) -> Bool { Self.rounded(density) >= Self.rounded(findGreatest()) }
 

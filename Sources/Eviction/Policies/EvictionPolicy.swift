@@ -16,9 +16,11 @@ package protocol EvictionPolicy: AnyObject {
   /// densities.
   var lowestDensity: Float? { get }
 
-  /// Returns whether to admit an entry whose cost is a large part of the limit. The caller asks before it makes
-  /// room.
-  func admits(_ fingerprint: UInt32, cost: UInt32) -> Bool
+  /// Admits an entry whose cost is a large part of the limit, or rejects it. The caller asks before it makes room. A
+  /// policy may remember a rejected entry.
+  ///
+  /// - Returns: Whether the entry is admitted.
+  func admit(_ fingerprint: UInt32, cost: UInt32) -> Bool
 
   /// Links a new entry. Its node already contains the cost.
   func insert(_ number: SlotNumber, in nodes: borrowing EvictionNodes)
@@ -63,7 +65,7 @@ extension EvictionPolicy {
   @usableFromInline package func evict(_ nominee: Nominee, in nodes: borrowing EvictionNodes) {
     preconditionFailure("the policy nominates no entry")
   }
-  @usableFromInline package func admits(_ fingerprint: UInt32, cost: UInt32) -> Bool { true }
+  @usableFromInline package func admit(_ fingerprint: UInt32, cost: UInt32) -> Bool { true }
 }
 
 /// The effect of a hit on a node.

@@ -23,7 +23,7 @@ struct HitDensityOrder: ~Copyable {
 
   /// The maximum number of hits that are counted between two looks at an entry.
   static let maximumFrequency: UInt8 = 3
-  /// The weight of lifetimes that must be known before ``admits(_:cost:)`` rejects an entry.
+  /// The weight of lifetimes that must be known before ``admit(_:cost:)`` rejects an entry.
   private static let lifetimesToJudgeBy: Float = 16
   /// The minimum number of entries to examine for each eviction.
   private static let looks = 4
@@ -65,7 +65,7 @@ struct HitDensityOrder: ~Copyable {
     if isLearning { consider(number, at: clock.now, in: nodes) }
   }
 
-  mutating func admits(_ fingerprint: UInt32, cost: UInt32) -> Bool {
+  mutating func admit(_ fingerprint: UInt32, cost: UInt32) -> Bool {
     let known = lifetimes.weight
     guard isLearning, known >= Self.lifetimesToJudgeBy else { return true }
     let memory = ghosts.memory(of: fingerprint, at: clock.now)

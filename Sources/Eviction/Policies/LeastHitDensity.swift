@@ -38,7 +38,7 @@ package final class LeastHitDensity: EvictionPolicy {
     order.update(number, cost: cost, in: nodes)
   }
 
-  package func admits(_ fingerprint: UInt32, cost: UInt32) -> Bool { order.admits(fingerprint, cost: cost) }
+  package func admit(_ fingerprint: UInt32, cost: UInt32) -> Bool { order.admit(fingerprint, cost: cost) }
 
   package func remove(_ number: SlotNumber, in nodes: borrowing EvictionNodes) { order.remove(number, in: nodes) }
 

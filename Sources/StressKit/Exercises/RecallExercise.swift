@@ -104,7 +104,7 @@ final class RecallExercise: Exercise {
   /// Fetches keys from the origin. Every second key exists.
   private func fetch(_ keys: [Int], yields: Int) async -> [Int: Reply?] {
     for key in keys {
-      if let wrong = histories.withLock({ $0[key].fetches() }) {
+      if let wrong = histories.withLock({ $0[key].noteFetch() }) {
         violations.report(.fetchedTwice, "\(Self.names[key]): \(wrong)")
       }
     }
@@ -118,7 +118,7 @@ final class RecallExercise: Exercise {
   }
 
   private func remove(_ key: Int, _ client: Performer) {
-    histories.withLock { $0[key].isRemoved() }
+    histories.withLock { $0[key].noteRemoval() }
     let start = Ticks.now()
     room.cache.removeValue(forKey: Self.names[key])
     client.tally.record(.removed, from: start, to: Ticks.now())

@@ -107,10 +107,10 @@ struct PendingInvalidationsTests {
       shardCount: 1, policy: .leastHitDensity, budget: MemoryBudget(costLimit: 1_000, countLimit: 1_000))
     #expect(table.requestSweep())
     #expect(!table.requestSweep())
-    #expect(table.beginsPass())
+    #expect(table.beginPassIfDue())
     #expect(!table.requestSweep())
-    #expect(table.beginsPass())
-    #expect(!table.beginsPass())
+    #expect(table.beginPassIfDue())
+    #expect(!table.beginPassIfDue())
     #expect(table.requestSweep())
   }
 }

@@ -5,11 +5,11 @@ import Testing
 @Suite struct RecallHistoryTests {
   @Test func `each removal allows one more fetch and no more`() {
     var history = RecallHistory()
-    #expect(history.fetches() == nil)
-    history.isRemoved()
-    history.isRemoved()
-    #expect(history.fetches() == nil)
-    #expect(history.fetches() == nil)
-    #expect(history.fetches() == "the key was fetched 4 times, but removed only 2 times")
+    #expect(history.noteFetch() == nil)
+    history.noteRemoval()
+    history.noteRemoval()
+    #expect(history.noteFetch() == nil)
+    #expect(history.noteFetch() == nil)
+    #expect(history.noteFetch() == "the key was fetched 4 times, but removed only 2 times")
   }
 }
