@@ -14,7 +14,7 @@ final class BreakerExercise: Exercise {
   private static let step = Duration.milliseconds(1)
 
   private let clock = ManualClock()
-  private let cache: Cache<Int, Int>?
+  private let cache: Result<Cache<Int, Int>, any Error>
   private let operations = Atomic<Int>(0)
   private let requests = Guarded(OriginRequests())
   private let violations: ViolationLog
@@ -28,8 +28,10 @@ final class BreakerExercise: Exercise {
     settings.circuitBreaker = CircuitBreaker(
       opensAfter: .consecutiveFailures(5), openDuration: .milliseconds(50),
       maximumOpenDuration: .milliseconds(400))
-    cache = try? Cache(
-      settings: settings, expiry: .after(.milliseconds(200), graceStale: .milliseconds(600)), configuration: store)
+    cache = Result {
+      try Cache(
+        settings: settings, expiry: .after(.milliseconds(200), graceStale: .milliseconds(600)), configuration: store)
+    }
     self.violations = violations
   }
 
@@ -42,7 +44,12 @@ final class BreakerExercise: Exercise {
   func open(in store: Store, isFirst: Bool) throws {}
 
   func perform(by client: Performer) async {
-    guard let cache else { return violations.report(.failed, "the cache with a breaker could not be created") }
+    let cache: Cache<Int, Int>
+    do {
+      cache = try self.cache.get()
+    } catch {
+      return violations.report(.failed, "the cache with a breaker could not be created: \(error)")
+    }
     clock.advance(by: Self.step)
     let phase = operations.add(1, ordering: .relaxed).newValue / Self.phaseLength
     let key = client.index(below: Self.keyCount)
@@ -73,7 +80,8 @@ final class BreakerExercise: Exercise {
         .throttled,
         "the origin received \(counts.working) requests while it worked, and \(counts.failing) while it failed")
     }
-    guard let cache else { return }
+    // `perform(by:)` reports a cache that could not be created.
+    guard let cache = try? cache.get() else { return }
     for finding in await restingFindings(of: cache) { violations.report(.unsound, finding) }
   }
 }

@@ -14,7 +14,7 @@ final class OutageExercise: Exercise {
   private static let flightLimit = 4
   private static let attempts = 3
 
-  private let cache: Cache<Int, Version>?
+  private let cache: Result<Cache<Int, Version>, any Error>
   private let origin: UnsteadyOrigin
   private let register: VersionRegister
   private let ledger: FetchLedger
@@ -34,7 +34,7 @@ final class OutageExercise: Exercise {
     // The failure of a flight without waiters has no effect that the exercise could observe. Therefore, these
     // flights run to completion.
     settings.completesAbandonedFlights = true
-    cache = try? Cache(settings: settings, expiry: Self.lifetime.expiry)
+    cache = Result { try Cache(settings: settings, expiry: Self.lifetime.expiry) }
     origin = UnsteadyOrigin(seed: seed)
     register = VersionRegister(keyCount: Self.keyCount, sample: HistorySample(keys: []), violations: violations)
     ledger = FetchLedger(register: register, violations: violations)
@@ -47,7 +47,12 @@ final class OutageExercise: Exercise {
   func open(in store: Store, isFirst: Bool) throws {}
 
   func perform(by client: Performer) async {
-    guard let cache else { return violations.report(.failed, "the memory-only cache could not be created") }
+    let cache: Cache<Int, Version>
+    do {
+      cache = try self.cache.get()
+    } catch {
+      return violations.report(.failed, "the memory-only cache could not be created: \(error)")
+    }
     let key = client.index(below: Self.keyCount)
     switch client.index(below: 100) {
     case 0: write(key, client) { cache.setValue($0, forKey: key) }
@@ -151,7 +156,8 @@ final class OutageExercise: Exercise {
   }
 
   func settle() async {
-    guard let cache else { return }
+    // `perform(by:)` reports a cache that could not be created.
+    guard let cache = try? cache.get() else { return }
     for finding in await restingFindings(of: cache) { violations.report(.unsound, finding) }
     if ledger.count > 0 { violations.report(.unsound, "\(ledger.count) fetches run without a flight") }
   }
