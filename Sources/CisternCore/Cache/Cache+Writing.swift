@@ -21,8 +21,7 @@ extension Cache {
   ///   - key: The key.
   ///   - expiry: The value's lifetime; nil for the cache's.
   ///   - tags: The tags of the value, for ``removeAll(tagged:context:)``. An empty string is no tag. Nil means no tags,
-  ///     or, in a
-  ///     cache that merges, the tags of the cached value.
+  ///     or, in a cache that merges, the tags of the cached value.
   ///   - context: The writer, for ``Change/context``.
   /// - Complexity: O(1), and the encoding.
   @inlinable

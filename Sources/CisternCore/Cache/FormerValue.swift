@@ -1,4 +1,4 @@
-/// The value that a write replaces, as far as it is at hand.
+/// The value that a write replaces, if it is known.
 @usableFromInline
 struct FormerValue<Key: Hashable & Sendable, Value: Sendable> {
   /// The value in memory; nil for none.

@@ -108,7 +108,7 @@ extension WritePipeline {
       situation.shownByEdits = effects.replacedEdits.map { $0.shown != nil }
     }
     let decision = WriteDecision.decide(write.intent, in: situation) {
-      // Inside the critical sections of a batch, the tier is asked only for the sake of observers.
+      // Inside the critical sections of a batch, the tier is asked only if the cache has observers.
       effects.batch != nil && !situation.isObserved ? .unknown : presence(of: write.keyBytes)
     } stage: {
       guard let staged = write.staged else { return .nothing }

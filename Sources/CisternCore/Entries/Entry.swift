@@ -218,8 +218,7 @@ extension Entry {
   ///   - entry: The key's entry.
   ///   - held: The value; nil for none.
   ///   - keepsFlight: Whether the entry keeps a flight in progress. Otherwise, the flight is disowned. True for a
-  ///     promotion beside
-  ///     the flight, for a value that unconfirmed edits show, and for one of an older fetch.
+  ///     promotion beside the flight, for a value that unconfirmed edits show, and for one of an older fetch.
   @inlinable
   static func replaceValue(
     of entry: inout Entry?, with held: CachedValue<Value>?, keepsFlight: Bool = false

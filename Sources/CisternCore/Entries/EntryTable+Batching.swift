@@ -87,8 +87,7 @@ extension EntryTable {
   /// - Parameters:
   ///   - parts: The parts, one for each key, with room reserved for their values.
   ///   - decide: Called once inside the critical sections of all keys, before the entries change. Gets the value that
-  ///     memory had
-  ///     of each key. Returns the decision on each write; nil if the batch must not apply.
+  ///     memory had of each key. Returns the decision on each write; nil if the batch must not apply.
   /// - Returns: Whether the batch applied.
   @inlinable
   func writeAll(

@@ -10,11 +10,9 @@ extension EntryTable {
   ///   - write: The value and its condition.
   ///   - key: The key.
   ///   - isGivenUp: Whether the write is given up although its condition holds. Called inside the critical section
-  ///     before room is
-  ///     made, so that a write that is given up evicts no entry.
+  ///     before room is made, so that a write that is given up evicts no entry.
   ///   - decide: Called at most once inside the critical section, if the condition holds, after room was found and
-  ///     before the
-  ///     entry changes. Gets the value that memory had, and whether memory will hold the new one.
+  ///     before the entry changes. Gets the value that memory had, and whether memory will hold the new one.
   /// - Returns: Whether the condition held.
   @inlinable
   @inline(__always)
@@ -65,7 +63,7 @@ extension EntryTable {
         shard.note(decision, on: key.fingerprint)
         (replaced, removed) = shard.apply(
           decision, holds ? write.preparedValue : nil, to: key, at: number, budget: budget)
-        // After the value is in its place: a large value may be the next to go, for the sake of any shard.
+        // After the value is in its place: a large value may be the next victim, for the room of any shard.
         if holds { priorities.note(shard.policy.lowestDensity, of: shards.index(of: key.hash)) }
         return .conditionHeld
       }

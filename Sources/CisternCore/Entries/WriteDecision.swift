@@ -41,7 +41,7 @@ struct WriteDecision: Sendable, Hashable {
 enum EntryChange: Sendable, Hashable {
   /// The value of the write, if memory holds one, replaces the older one. Else the entry has no value.
   case replace(Residency, keepsFlight: Bool)
-  /// The value goes; a flight that refreshes it goes on.
+  /// Removes the value. A flight that refreshes it continues.
   case loseValue
   /// The second tier does not have the value any more.
   case loseRecord

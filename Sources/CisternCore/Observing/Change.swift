@@ -22,7 +22,7 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   public let number: UInt64
   /// The kind of the change.
   public let event: Event
-  /// The value that the key had before, if it was at hand.
+  /// The value that the key had before, if it is known.
   ///
   /// - It is known if memory held the value: for replacements, removals, expiry and evictions.
   /// - It is ``PreviousValue/unknown`` if the second tier alone held the value, and for a change of many keys.

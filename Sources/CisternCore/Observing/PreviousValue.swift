@@ -4,7 +4,7 @@ public enum PreviousValue<Value: Sendable>: Sendable {
   case value(Value)
   /// The key had no value.
   case none
-  /// The key had a value that was not at hand: only the second tier held it, or it was not decoded. Also for changes of many
+  /// The key had a value that is not known: only the second tier held it, or it was not decoded. Also for changes of many
   /// keys.
   case unknown
 

@@ -26,8 +26,7 @@ final class TaskStarter: Sendable {
   ///
   /// - Parameters:
   ///   - taskExecutor: The executor of the task; nil for the global pool. With an executor, the caller starts the
-  ///     task itself,
-  ///     so that a seeded executor is the only source of nondeterminism.
+  ///     task itself, so that a seeded executor is the only source of nondeterminism.
   ///   - body: The work.
   @usableFromInline
   static func start(on taskExecutor: (any TaskExecutor)?, _ body: @escaping @Sendable () async -> Void) {

@@ -25,7 +25,7 @@ package protocol EvictionPolicy: AnyObject {
   /// Links a new entry. Its node already contains the cost.
   func insert(_ number: SlotNumber, in nodes: borrowing EvictionNodes)
 
-  /// Records a hit. Called only if ``hitRule`` is ``HitRule/tellPolicy``.
+  /// Records a hit. Called only if ``hitRule`` is ``HitRule/notifyPolicy``.
   func hit(_ number: SlotNumber, in nodes: borrowing EvictionNodes)
 
   /// Sets the cost of an entry whose value was replaced.
