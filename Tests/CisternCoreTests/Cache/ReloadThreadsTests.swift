@@ -1,6 +1,5 @@
 import CisternTesting
 import Locking
-import Synchronization
 import Testing
 
 @testable import CisternCore
@@ -50,6 +49,6 @@ struct ReloadThreadsTests {
   }
 
   private final class Reload: Sendable {
-    let task = Mutex<Task<Int, any Error>?>(nil)
+    let task = Guarded<Task<Int, any Error>?>(nil)
   }
 }

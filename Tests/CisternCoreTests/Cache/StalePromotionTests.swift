@@ -102,7 +102,7 @@ struct StalePromotionTests {
     }
   }
 
-  /// How a record is read.
+  /// The kind of read.
   enum Reading: CaseIterable, Sendable {
     case lookUp, load, staleLoad, loadBesideRefresh
   }

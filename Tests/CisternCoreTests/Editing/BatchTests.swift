@@ -1,7 +1,7 @@
 import CisternCore
 import CisternTesting
 import CisternTestSupport
-import Synchronization
+import Locking
 import Testing
 
 struct BatchTests {
@@ -198,7 +198,7 @@ struct BatchTests {
   @Test(arguments: FieldsSubject.Kind.allCases)
   func `a value written while a batch merges is merged as well`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
+      let meanwhile = Guarded<(@Sendable () -> Void)?>(nil)
       let configuration = CacheConfiguration<Fields>(merge: { cached, incoming in
         meanwhile.withLock { $0.take() }?()
         return try mergeFields(cached, incoming)

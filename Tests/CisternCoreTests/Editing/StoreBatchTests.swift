@@ -1,7 +1,7 @@
 import CisternCore
 import CisternTesting
 import CisternTestSupport
-import Synchronization
+import Locking
 import Testing
 
 /// Batches over several caches of a store.
@@ -88,7 +88,7 @@ struct StoreBatchTests {
     // The order of the caches differs from run to run.
     for _ in 0..<4 {
       try SeededExecutor.run(seed: 0) { executor in
-        let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
+        let meanwhile = Guarded<(@Sendable () -> Void)?>(nil)
         let tier = commits.map { FaultInjectingTier(commits: $0, taskExecutor: executor) }
         let caches = try TwoCaches(over: tier, on: executor) { cached, incoming in
           meanwhile.withLock { $0.take() }?()

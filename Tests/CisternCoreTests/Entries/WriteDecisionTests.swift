@@ -85,7 +85,7 @@ struct WriteDecisionTests {
     let presence: RecordPresence
     let staging: StagingOutcome
 
-    /// What readers had before, in the eyes of observers.
+    /// Whether the key had a value for observers.
     var existed: Bool { situation.shownByEdits ?? (situation.isInMemory || presence == .readable) }
 
     /// Whether a tier, or the edits beside memory, have the new value.

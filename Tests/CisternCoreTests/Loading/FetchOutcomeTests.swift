@@ -8,6 +8,20 @@ import Testing
 struct FetchOutcomeTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
 
+  /// Starts a load whose fetch passes the gate and returns an outcome, and then a load that joins it.
+  private static func ledAndJoined(
+    _ subject: Subject, _ policy: LoadPolicy, through gate: Gate, _ outcome: @escaping @Sendable () -> FetchOutcome<Int>
+  ) async -> (led: Task<Loaded<Int>?, any Error>, joined: Task<Int, any Error>) {
+    let led = Task(executorPreference: subject.executor) {
+      try await subject.cache.load("a", policy: policy) { _ in
+        try await gate.pass()
+        return outcome()
+      }
+    }
+    await gate.arrivals(atLeast: 1)
+    return (led, subject.load("a", policy: policy) { _ in 99 })
+  }
+
   @Test(arguments: SubjectKind.caches)
   func `the fetch gets the stale value, and a kept value has a new lifetime in both tiers`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 50) { executor in
@@ -54,14 +68,9 @@ struct FetchOutcomeTests {
       cache["a"] = 7
       subject.clock.advance(by: .seconds(61))
       let gate = Gate()
-      let led = Task(executorPreference: executor) {
-        try await cache.load("a", policy: .freshOnly) { _ in
-          try await gate.pass()
-          return removes ? .returnAndRemove(8) : .returnOnly(8)
-        }
+      let (led, joined) = await Self.ledAndJoined(subject, .freshOnly, through: gate) {
+        removes ? .returnAndRemove(8) : .returnOnly(8)
       }
-      await gate.arrivals(atLeast: 1)
-      let joined = subject.load("a", policy: .freshOnly) { _ in 99 }
       while cache.statistics.joins == 0 { await Task.yield() }
       gate.open()
       try #require(try await led.value?.value == 8)
@@ -83,14 +92,7 @@ struct FetchOutcomeTests {
       cache["a"] = 7
       subject.clock.advance(by: .seconds(61))
       let gate = Gate()
-      let led = Task(executorPreference: executor) {
-        try await cache.load("a", policy: .freshElseStale) { _ in
-          try await gate.pass()
-          return .absent()
-        }
-      }
-      await gate.arrivals(atLeast: 1)
-      let joined = subject.load("a", policy: .freshElseStale) { _ in 99 }
+      let (led, joined) = await Self.ledAndJoined(subject, .freshElseStale, through: gate) { .absent() }
       let bulk = Task(executorPreference: executor) {
         try await cache.values(forKeys: ["a"], policy: .freshElseStale) { _ in [:] }
       }

@@ -50,13 +50,7 @@ struct ObservedChangeTests {
     case 0, 1, 2: cache[key] = recorder.newValue()
     case 3, 4: cache[key] = nil
     case 5: cache.removeAll()
-    case 6, 7:
-      let load = subject.load(key) { _ in
-        await Task.yield()
-        return recorder.newValue()
-      }
-      if generator.next(below: 3) == 0 { load.cancel() }
-      _ = await load.result
+    case 6, 7: await subject.loadOrCancel(key, recorder, &generator)
     case 8: cache.trim(toCost: generator.next(below: 3) * 8)
     case 9: subject.tier?.commit(1 + generator.next(below: 4))
     case 10: subject.tier?.evict(key, from: Subject.partition)

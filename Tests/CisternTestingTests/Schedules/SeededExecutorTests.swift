@@ -120,8 +120,10 @@ struct SeededExecutorTests {
 
   @Test func `with a patience, the executor waits for jobs from other threads`() throws {
     let seen = try SeededExecutor.run(seed: 1, patience: .seconds(3600)) { _ in
-      try await Task.sleep(for: .milliseconds(1))
-      return 11
+      // Another thread adds the only job after the body has suspended.
+      await withCheckedContinuation { continuation in
+        Task.detached { continuation.resume(returning: 11) }
+      }
     }
     #expect(seen == 11)
   }
