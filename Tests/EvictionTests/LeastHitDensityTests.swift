@@ -5,8 +5,8 @@ import Testing
 @testable import CisternDisk
 @testable import Eviction
 
-/// Tests what the policy learns. They compare its misses with those of policies that have the rule built in, or lack
-/// it.
+/// The rules that the policy learns. The tests compare its misses with those of policies that have the rule built in, or
+/// lack it.
 struct LeastHitDensityTests {
   private func misses(_ policy: any EvictionPolicy, _ trace: [Int], limit: Int, cost: (Int) -> Int = { _ in 1 }) -> Int
   {

@@ -3,7 +3,7 @@ import CisternTesting
 import CisternTestSupport
 import Testing
 
-/// A load whose fetch fails or takes too long does not return an older value that was removed or replaced meanwhile.
+/// A load whose fetch fails or takes too long does not return an older value that was removed or replaced during the fetch.
 struct RemovedFallbackTests {
   private struct Down: Error {}
 

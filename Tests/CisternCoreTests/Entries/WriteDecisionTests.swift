@@ -74,7 +74,7 @@ struct WriteDecisionTests {
       isInOrder = calls != ["stage", "ask"] || intent.endsLifetime
     }
 
-    /// Whether the tier was asked before it was given the write. The end of a lifetime asks for what is left afterwards.
+    /// Whether the presence was read before the write was staged. Only the end of a lifetime reads it afterwards.
     var isInOrder = true
   }
 

@@ -3,7 +3,7 @@ import CisternTestSupport
 import CisternTesting
 import Testing
 
-/// Fetches that join no older flight, and refreshes that nobody waits for.
+/// Fetches that join no older flight, and refreshes without a waiter.
 struct AnewAndRefreshTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
 

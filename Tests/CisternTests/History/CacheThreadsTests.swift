@@ -144,7 +144,7 @@ struct CacheThreadsTests {
     #expect(coalescer.flightCount == 0)
   }
 
-  /// Random operations of several tasks; what is wrong afterwards.
+  /// Performs random operations in several tasks. Returns the findings afterwards.
   private func hammer(
     _ cache: Cache<Int, Int>, tier: FaultInjectingTier?, operations: Int = operationCount
   ) async throws -> [String] {
