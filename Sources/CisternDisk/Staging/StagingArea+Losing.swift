@@ -14,10 +14,10 @@ extension StagingArea {
   }
 
   /// The tickets and batches of the records that a clear would make void before the writer thread takes them.
-  var freshRecords: [(ticket: CommitTicket, batch: BatchNumber)] {
+  var freshRecords: [(ticket: CommitTicket, batch: BatchNumber?)] {
     shards.flatMap { shard in
       shard.state.withLock { shard in
-        shard.fresh.compactMap { entry -> (ticket: CommitTicket, batch: BatchNumber)? in
+        shard.fresh.compactMap { entry -> (ticket: CommitTicket, batch: BatchNumber?)? in
           guard case .record = entry.write, entry.clearCount == shard.clearCount, !entry.isRewrite else { return nil }
           return (entry.ticket, entry.batch)
         }

@@ -10,6 +10,15 @@ import Synchronization
 final class StagingArea: Sendable {
   static let shardCount = 8
 
+  /// The effect of a new clear count on one shard.
+  struct Clear: Sendable {
+    /// The size and the number of the writes that left `fresh`.
+    let bytes: Int
+    let count: Int
+    /// The void writes of the clear before. The caller must free them outside the lock.
+    let freed: StagedWrites
+  }
+
   /// The state of one shard. Readers look into `fresh` and then `committing`; stagers write only to `fresh`.
   struct Shard: Sendable {
     /// The writes since the last hand-over to the writer thread.
@@ -23,16 +32,22 @@ final class StagingArea: Sendable {
     /// The writes that the last clear made void. The writer thread frees them, because they can be many.
     var void = StagedWrites()
 
-    /// Begins a new clear count. Returns the size and number of the writes that left `fresh`, and the writes that
-    /// the caller must free outside the lock. Returns nil if the clear count is current.
-    mutating func begin(_ clearCount: ClearCount) -> (bytes: Int, count: Int, freed: StagedWrites)? {
+    /// Begins a new clear count. Returns the effect, or nil if the clear count is current.
+    mutating func begin(_ clearCount: ClearCount) -> Clear? {
       guard self.clearCount != clearCount else { return nil }
       self.clearCount = clearCount
-      let left = (freshBytes, fresh.count, void)
+      let clear = Clear(bytes: freshBytes, count: fresh.count, freed: void)
       void = fresh
       fresh = StagedWrites()
       freshBytes = 0
-      return left
+      return clear
+    }
+
+    /// Puts a write into `fresh`, and returns the write of the same key that it replaces.
+    mutating func put(_ entry: StagedEntry, hash: UInt64) -> StagedEntry? {
+      let replaced = fresh.set(entry, hash: hash)
+      freshBytes += entry.size - (replaced?.size ?? 0)
+      return replaced
     }
   }
 
@@ -41,10 +56,10 @@ final class StagingArea: Sendable {
   ///
   /// It is raised before a write becomes readable, and lowered after the write is no longer readable. A reader that
   /// sees zero therefore misses no earlier write.
-  private let count = Atomic<Int>(0)
+  let count = Atomic<Int>(0)
 
   /// The batches that were joined since the last hand-over. Lock order: a shard's lock, then this lock.
-  private let links = Guarded(BatchLinks())
+  let links = Guarded(BatchLinks())
 
   final class ShardLock: Sendable {
     let state = Guarded(Shard())
@@ -72,27 +87,22 @@ final class StagingArea: Sendable {
   ) -> StagingChange {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
-    // Replaced writes are freed outside the lock.
-    let (entry, isTaken, replaced, joins, void) = shard(of: hash).state.withLock { shard in
+    // The replaced write is freed outside the lock, too.
+    let (entry, isTaken, joins, replaced, clear) = shard(of: hash).state.withLock { shard in
       let (ticket, clearCount, instead) = make()
-      let void = shard.begin(clearCount)
+      let clear = shard.begin(clearCount)
       let taken = instead ?? write
       var entry = StagedEntry(
         write: taken, ticket: ticket, clearCount: clearCount, size: taken.stagedSize, batch: batch)
-      let replaced = shard.fresh.set(entry, hash: hash)
-      shard.freshBytes += entry.size - (replaced?.size ?? 0)
+      let replaced = shard.put(entry, hash: hash)
       guard let replaced, replaced.batch != .zero, replaced.batch != batch else {
-        return (entry, instead == nil, replaced, false, void)
+        return (entry, instead == nil, false, replaced, clear)
       }
       if batch == .zero { entry.batch = replaced.batch } else { links.withLock { $0.join(batch, replaced.batch) } }
       _ = shard.fresh.set(entry, hash: hash)
-      return (entry, instead == nil, replaced, batch != .zero, void)
+      return (entry, instead == nil, batch != .zero, replaced, clear)
     }
-    let left = (replaced == nil ? 0 : 1) + (void?.count ?? 0)
-    if left > 0 { count.subtract(left, ordering: .releasing) }
-    return StagingChange(
-      ticket: entry.ticket, isTaken: isTaken, joinsBatches: joins,
-      addedBytes: entry.size - (replaced?.size ?? 0) - (void?.bytes ?? 0), addedCount: 1 - left)
+    return change(staging: entry, isTaken: isTaken, joinsBatches: joins, replacing: replaced, clear)
   }
 
   /// Takes a write that replaces or removes only a record for which the condition holds.
@@ -111,35 +121,41 @@ final class StagingArea: Sendable {
   ) -> StagingChange? {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
-    let (change, void) = shard(of: hash).state.withLock { shard -> (StagingChange?, StagedWrites?) in
+    let staged = shard(of: hash).state.withLock { shard -> (StagedEntry, StagedEntry?, Clear?)? in
       let fresh = shard.fresh.entry(forKey: write.key.rawSpan, hash: hash)
       let earlier = fresh ?? shard.committing.entry(forKey: write.key.rawSpan, hash: hash)
       if let earlier, earlier.clearCount == shard.clearCount, !condition.permitsWrite(after: earlier) {
         exclude(earlier)
-        return (nil, nil)
+        return nil
       }
-      guard let (ticket, clearCount) = make() else { return (nil, nil) }
+      guard let (ticket, clearCount) = make() else { return nil }
       var entry = StagedEntry(
         write: write, ticket: ticket, clearCount: clearCount, size: write.stagedSize, condition: condition)
-      let void = shard.begin(clearCount)
-      if let fresh, void == nil {
+      let clear = shard.begin(clearCount)
+      if let fresh, clear == nil {
         entry.batch = fresh.batch
         // The replaced record is not on disk yet: the condition of the write that would bring it there applies.
         entry.takeCondition(of: fresh)
       }
-      let left = shard.fresh.set(entry, hash: hash)
-      let leftBytes = (left?.size ?? 0) + (void?.bytes ?? 0)
-      let leftCount = (left == nil ? 0 : 1) + (void?.count ?? 0)
-      shard.freshBytes += entry.size - (left?.size ?? 0)
-      let change = StagingChange(
-        ticket: ticket, isTaken: true, joinsBatches: false, addedBytes: entry.size - leftBytes,
-        addedCount: 1 - leftCount)
-      return (change, void?.freed)
+      return (entry, shard.put(entry, hash: hash), clear)
     }
-    withExtendedLifetime(void) {}
-    let left = 1 - (change?.addedCount ?? 0)
+    guard let (entry, replaced, clear) = staged else {
+      count.subtract(1, ordering: .releasing)
+      return nil
+    }
+    return change(staging: entry, replacing: replaced, clear)
+  }
+
+  /// Returns the effect of a staged write, and lowers the number of writes by those that left `fresh`.
+  private func change(
+    staging entry: StagedEntry, isTaken: Bool = true, joinsBatches: Bool = false, replacing replaced: StagedEntry?,
+    _ clear: Clear?
+  ) -> StagingChange {
+    let left = (replaced == nil ? 0 : 1) + (clear?.count ?? 0)
     if left > 0 { count.subtract(left, ordering: .releasing) }
-    return change
+    return StagingChange(
+      ticket: entry.ticket, isTaken: isTaken, joinsBatches: joinsBatches,
+      addedBytes: entry.size - (replaced?.size ?? 0) - (clear?.bytes ?? 0), addedCount: 1 - left)
   }
 
   /// Returns the newest staged write of the key, or nil if the key has none.
@@ -199,73 +215,6 @@ final class StagingArea: Sendable {
     }
   }
 
-  /// Hands over the writes since the last hand-over. They stay readable until `finishCommitting`.
-  ///
-  /// The caller must ensure that no batch is open.
-  ///
-  /// - Parameter body: Called while no write can be staged. The result belongs to the writes: it contains the changes that
-  ///   precede any of them.
-  /// - Returns: The writes, the joined batches, and the result of `body`.
-  func beginCommitting<Result: Sendable>(
-    beside body: () -> Result
-  ) -> (writes: [StagedWrites], links: BatchLinks, result: Result) {
-    let (taken, _, result) = take(fromShard: 0, beside: body)
-    let links = links.withLock { links in
-      defer { links = BatchLinks() }
-      return links
-    }
-    return (taken.reversed(), links, result)
-  }
-
-  /// Takes the writes of this shard and the following ones, with the locks of all of them held. Lock order: the order of shards.
-  ///
-  /// The caller frees the void writes after the locks are released.
-  private func take<Result: Sendable>(
-    fromShard place: Int, beside body: () -> Result
-  ) -> (taken: [StagedWrites], void: [StagedWrites], result: Result) {
-    guard place < shards.count else { return ([], [], body()) }
-    return shards[place].state.withLock { shard in
-      var (taken, void, result) = take(fromShard: place + 1, beside: body)
-      if !shard.void.isEmpty { void.append(shard.void) }
-      shard.void = StagedWrites()
-      if !shard.fresh.isEmpty {
-        taken.append(shard.fresh)
-        shard.committing = shard.fresh
-        shard.fresh = StagedWrites()
-        shard.freshBytes = 0
-      }
-      return (taken, void, result)
-    }
-  }
-
-  /// Releases the handed-over writes after their commit is visible, or after it failed.
-  ///
-  /// - Parameters:
-  ///   - isUnwritten: Returns whether a write was not committed.
-  ///   - replacing: Called with each such write that has no newer write of its key. Returns the write to stage instead, or nil for
-  ///     none.
-  func finishCommitting(
-    isUnwritten: (StagedEntry) -> Bool = { _ in false }, replacing: (StagedEntry) -> StagedEntry? = { _ in nil }
-  ) {
-    for shard in shards {
-      let (done, kept) = shard.state.withLock { shard in
-        let done = shard.committing
-        shard.committing = StagedWrites()
-        var kept = 0
-        for entry in done where entry.clearCount == shard.clearCount && isUnwritten(entry) {
-          // A newer write of the key makes a replacement unnecessary.
-          if shard.fresh.takeCondition(of: entry) { continue }
-          if let replacement = replacing(entry), shard.fresh.insert(replacement) {
-            kept += 1
-            shard.freshBytes += replacement.size
-          }
-        }
-        return (done, kept)
-      }
-      if done.count > kept { count.subtract(done.count - kept, ordering: .releasing) }
-    }
-  }
-
   /// Begins a new clear count, which makes the writes of earlier ones void.
   ///
   /// Returns the size and the number of the void writes that were not being committed. The cost does not depend on
@@ -274,10 +223,10 @@ final class StagingArea: Sendable {
     var bytes = 0
     var total = 0
     for shard in shards {
-      guard let left = shard.state.withLock({ $0.begin(clearCount) }) else { continue }
-      if left.count > 0 { count.subtract(left.count, ordering: .releasing) }
-      bytes += left.bytes
-      total += left.count
+      guard let clear = shard.state.withLock({ $0.begin(clearCount) }) else { continue }
+      if clear.count > 0 { count.subtract(clear.count, ordering: .releasing) }
+      bytes += clear.bytes
+      total += clear.count
     }
     return (bytes, total)
   }
@@ -300,15 +249,4 @@ extension RecordCondition {
     case .ended: return !earlier.isRewrite
     }
   }
-}
-
-/// The effect of staging a write.
-struct StagingChange {
-  let ticket: CommitTicket
-  /// Whether the given write was staged, and not another write instead.
-  let isTaken: Bool
-  /// Whether the write joined two batches.
-  let joinsBatches: Bool
-  let addedBytes: Int
-  let addedCount: Int
 }
