@@ -47,7 +47,7 @@ struct CollectedItems {
 
   private mutating func add(_ entry: StagedEntry, of batch: PartitionBatch, at number: Int) {
     let key = entry.write.key
-    let unit = entry.batch == .zero ? nil : unitNumber(of: links.root(of: entry.batch))
+    let unit = entry.batch.map { unitNumber(of: links.root(of: $0)) }
     // Keys that are digested follow the others of their partition.
     let rank = unit?.number ?? number * 2 + (key.count > DiskKey.longestDirectKey ? 1 : 0)
     places.append(Place(rank: rank, prefix: Self.prefix(of: key.rawSpan), index: items.count))

@@ -105,7 +105,7 @@ final class Partition: Sendable {
 
   /// Stages a write. The staging area calls `makeTicket` under the shard's lock, at the point that orders the write
   /// among the writes of its key.
-  func stage(_ write: StagedWrite, batch: BatchNumber = .zero, makeTicket: () -> CommitTicket) -> StagingChange {
+  func stage(_ write: StagedWrite, batch: BatchNumber? = nil, makeTicket: () -> CommitTicket) -> StagingChange {
     staging.stage(write, batch: batch) {
       // The flag is set under the lock that the writer thread takes after it clears the flag, and before the ticket
       // exists. The writer thread takes all writes up to a ticket. So either it takes this write, or it finds the

@@ -9,8 +9,8 @@ struct StagedEntry: Sendable {
   let clearCount: ClearCount
   /// The write's size in bytes, as it counts towards the bound on staged writes.
   let size: Int
-  /// The number of the batch that the write is a part of, or zero.
-  var batch = BatchNumber.zero
+  /// The batch that the write is a part of; nil if the write is single.
+  var batch: BatchNumber?
   /// The record on disk that the write may replace or remove; nil for any.
   ///
   /// Such a write is not the key's newest unless the condition holds for the record on disk.

@@ -82,7 +82,7 @@ final class StagingArea: Sendable {
   /// two batches are joined. The shard's lock is held while `make` runs. The closure orders the write, and can
   /// return another write of the key to stage instead.
   func stage(
-    _ write: StagedWrite, batch: BatchNumber = .zero,
+    _ write: StagedWrite, batch: BatchNumber? = nil,
     make: () -> (ticket: CommitTicket, clearCount: ClearCount, instead: StagedWrite?)
   ) -> StagingChange {
     let hash = StagedWrites.hash(write.key.rawSpan)
@@ -95,12 +95,12 @@ final class StagingArea: Sendable {
       var entry = StagedEntry(
         write: taken, ticket: ticket, clearCount: clearCount, size: taken.stagedSize, batch: batch)
       let replaced = shard.put(entry, hash: hash)
-      guard let replaced, replaced.batch != .zero, replaced.batch != batch else {
+      guard let replaced, let batchOfReplaced = replaced.batch, batchOfReplaced != batch else {
         return (entry, instead == nil, false, replaced, clear)
       }
-      if batch == .zero { entry.batch = replaced.batch } else { links.withLock { $0.join(batch, replaced.batch) } }
+      if let batch { links.withLock { $0.join(batch, batchOfReplaced) } } else { entry.batch = batchOfReplaced }
       _ = shard.fresh.set(entry, hash: hash)
-      return (entry, instead == nil, batch != .zero, replaced, clear)
+      return (entry, instead == nil, batch != nil, replaced, clear)
     }
     return change(staging: entry, isTaken: isTaken, joinsBatches: joins, replacing: replaced, clear)
   }

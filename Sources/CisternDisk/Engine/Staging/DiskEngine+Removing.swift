@@ -56,7 +56,7 @@ extension DiskEngine {
       .diskFailed,
       "the disk tier could keep no more removals, and lost all records of the cache; the write is in memory only",
       location: "cache \"\(partition.name)\" in \(directory)", remedy: "Write the value again if the disk must have it")
-    let batches = Set(records.map(\.batch))
+    let batches = Set(records.compactMap(\.batch))
     let tickets =
       records.map(\.ticket) + batchTickets.withLock { known in batches.compactMap { known[$0] } }
     progress.withLock { progress in

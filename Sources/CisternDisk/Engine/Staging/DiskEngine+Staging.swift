@@ -8,7 +8,7 @@ extension DiskEngine {
   /// Neither waits for the disk nor runs code of the caller.
   func stage(_ write: StagedWrite, in partition: Partition) -> StagingResult {
     if isInherited { return .refused }
-    return stage(write, in: partition, batch: .zero, mode: mode)
+    return stage(write, in: partition, batch: nil, mode: mode)
   }
 
   /// Stages the write as a part of the batch. See ``SecondTierPartition/stage(_:in:)``.
@@ -22,7 +22,7 @@ extension DiskEngine {
     return result
   }
 
-  private func stage(_ write: StagedWrite, in partition: Partition, batch: BatchNumber, mode: Mode) -> StagingResult {
+  private func stage(_ write: StagedWrite, in partition: Partition, batch: BatchNumber?, mode: Mode) -> StagingResult {
     switch mode {
     case .closed:
       return refuse(partition)
@@ -75,7 +75,7 @@ extension DiskEngine {
   }
 
   func take(
-    _ write: StagedWrite, in partition: Partition, batch: BatchNumber = .zero
+    _ write: StagedWrite, in partition: Partition, batch: BatchNumber? = nil
   ) -> (ticket: CommitTicket, isTaken: Bool) {
     let change = partition.stage(write, batch: batch) { nextTicket() }
     note(change)
