@@ -62,7 +62,7 @@ package final class DiskPartition: RecordReaderOwner {
     return engine.stage(write, in: partition)
   }
 
-  package func stage(_ write: StagedWrite, if condition: RecordCondition) -> StagingResult {
+  package func stage(_ write: StagedWrite, if condition: RecordCondition) -> ConditionalStagingResult {
     if owner.isClosed { return .refused }
     return engine.stage(write, if: condition, in: partition)
   }

@@ -183,21 +183,22 @@ extension WritePipeline {
     guard let partition = secondTier?.partition else { return .nothing }
     let result =
       if let batch {
-        partition.stage(write, in: batch)
+        ConditionalStagingResult(partition.stage(write, in: batch))
       } else if let condition {
         partition.stage(write, if: condition)
       } else {
-        partition.stage(write)
+        ConditionalStagingResult(partition.stage(write))
       }
     switch result {
-    case .staged(let ticket):
-      outcome = .staged(ticket)
-      if case .record = write { return .record }
-      return .removal
+    case .staged(let ticket): outcome = .staged(ticket)
+    // The key has another record, and no commit to wait for. The decision is that of a staged write.
+    case .dropped: break
     case .refused:
       outcome = .refused(size: write.stagedSize)
       return .refused
     }
+    if case .record = write { return .record }
+    return .removal
   }
 
   /// Returns the write with the invalidation version of its value.

@@ -70,7 +70,9 @@ package final class AdaptedPartition: TransactionalPartition {
 
   package func acknowledgeLoss(of key: RawSpan) -> Bool { base.acknowledgeLoss(of: key) }
 
-  package func stage(_ write: StagedWrite, if condition: RecordCondition) -> StagingResult { base.stage(write) }
+  package func stage(_ write: StagedWrite, if condition: RecordCondition) -> ConditionalStagingResult {
+    ConditionalStagingResult(base.stage(write))
+  }
 
   package func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
     let ticket = stageRemoval(of: invalidation)

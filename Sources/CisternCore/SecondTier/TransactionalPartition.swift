@@ -114,8 +114,8 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// - Parameters:
   ///   - write: The new record, or the removal.
   ///   - condition: The records that the write may replace or remove.
-  /// - Returns: The result of the staging. It is ``StagingResult/staged(_:)`` also for a write that was dropped.
-  func stage(_ write: StagedWrite, if condition: RecordCondition) -> StagingResult
+  /// - Returns: The result of the staging.
+  func stage(_ write: StagedWrite, if condition: RecordCondition) -> ConditionalStagingResult
 
   // MARK: Invalidations
 

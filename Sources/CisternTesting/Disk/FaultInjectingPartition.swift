@@ -77,21 +77,25 @@ final class FaultInjectingPartition: TransactionalPartition {
 
   func stage(_ write: StagedWrite) -> StagingResult { stage(write, batch: nil) }
 
-  /// Compares the record when the write is staged: this process alone writes the tier.
-  func stage(_ write: StagedWrite, if condition: RecordCondition) -> StagingResult {
-    stage(write, batch: nil, if: condition)
+  private func stage(_ write: StagedWrite, batch: BatchNumber?) -> StagingResult {
+    // Only a condition drops a write.
+    stage(write, batch: batch, if: nil) ?? .refused
   }
 
-  private func stage(
-    _ write: StagedWrite, batch: BatchNumber?, if condition: RecordCondition? = nil
-  ) -> StagingResult {
+  /// Compares the record when the write is staged: this process alone writes the tier.
+  func stage(_ write: StagedWrite, if condition: RecordCondition) -> ConditionalStagingResult {
+    stage(write, batch: nil, if: condition).map { ConditionalStagingResult($0) } ?? .dropped
+  }
+
+  /// Stages a write, or drops it and returns nil if the condition does not hold.
+  private func stage(_ write: StagedWrite, batch: BatchNumber?, if condition: RecordCondition?) -> StagingResult? {
     // The predicate is the test's code, so it runs outside the tier's lock.
     let isRefused = tier.state.withLock { $0.refusal }?(write) ?? false
-    let (result, woken) = tier.state.withLock { state -> (StagingResult, FaultInjectingTier.State.Woken) in
+    let (result, woken) = tier.state.withLock { state -> (StagingResult?, FaultInjectingTier.State.Woken) in
       if let condition, !state.contents.fulfills(condition, forKey: write.key, in: name) {
         // The caller reports the end of a lost record that is removed, once.
         if case .removal(let key) = write { state.contents.partitions[name]!.lost[key] = nil }
-        return (.staged(.zero), [])
+        return (nil, [])
       }
       guard state.contents.takesWrites else {
         state.contents.refuse(write.key, in: name)

@@ -77,12 +77,12 @@ extension DiskEngine {
   /// Stages a removal under a condition, in every mode. Nil if the key has another record, or none.
   func stageRemoval(
     _ removal: StagedWrite, if condition: RecordCondition, in partition: Partition
-  ) -> StagingResult? {
+  ) -> CommitTicket? {
     if mode == .active { return take(removal, if: condition, in: partition) }
     if partition.isRemovedByClear(removal.key) { return nil }
-    guard let result = take(removal, if: condition, in: partition) else { return nil }
+    guard let ticket = take(removal, if: condition, in: partition) else { return nil }
     boundRemovals(in: partition)
-    return result
+    return ticket
   }
 
   private func boundRemovals(in partition: Partition) {

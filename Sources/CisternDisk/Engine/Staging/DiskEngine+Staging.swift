@@ -44,20 +44,22 @@ extension DiskEngine {
   }
 
   /// Stages the write if the condition holds for the key's record. See ``TransactionalPartition/stage(_:if:)``.
-  func stage(_ write: StagedWrite, if condition: RecordCondition, in partition: Partition) -> StagingResult {
-    if isInherited || mode == .closed { return refuse(partition) }
+  func stage(
+    _ write: StagedWrite, if condition: RecordCondition, in partition: Partition
+  ) -> ConditionalStagingResult {
+    if isInherited || mode == .closed { return .init(refuse(partition)) }
     // A removal is staged in every mode, because it hides the record until it can be committed.
     guard case .record(let key, let metadata, _) = write else {
-      return stageRemoval(write, if: condition, in: partition) ?? .dropped
+      return stageRemoval(write, if: condition, in: partition).map { .staged($0) } ?? .dropped
     }
     // The record that was read stays.
     guard mode == .active else { return .dropped }
     if isTooLarge(write) {
       _ = take(.removal(key: key), if: condition, in: partition)
-      return refuse(partition)
+      return .init(refuse(partition))
     }
-    if let result = take(write, if: condition, in: partition) { return result }
-    return partition.invalidations.conceals(metadata, key: key.rawSpan) ? refuse(partition) : .dropped
+    if let ticket = take(write, if: condition, in: partition) { return .staged(ticket) }
+    return partition.invalidations.conceals(metadata, key: key.rawSpan) ? .init(refuse(partition)) : .dropped
   }
 
   private func isTooLarge(_ write: StagedWrite) -> Bool {
@@ -83,12 +85,10 @@ extension DiskEngine {
   }
 
   /// Nil if the key has another record, or none.
-  func take(
-    _ write: StagedWrite, if condition: RecordCondition, in partition: Partition
-  ) -> StagingResult? {
+  func take(_ write: StagedWrite, if condition: RecordCondition, in partition: Partition) -> CommitTicket? {
     guard let change = partition.stage(write, if: condition, makeTicket: { nextTicket() }) else { return nil }
     note(change)
-    return .staged(change.ticket)
+    return change.ticket
   }
 
   /// Counts a staged write, and wakes the writer thread if it waits for one.
@@ -118,9 +118,4 @@ extension DiskEngine {
   private var commitBytes: Int { limits.stagedBytes / 4 }
   /// The number of staged writes that are committed without waiting for the commit interval.
   private static let commitCount = 8192
-}
-
-extension StagingResult {
-  /// The result for a write that is dropped. Its ticket needs no commit.
-  fileprivate static var dropped: StagingResult { .staged(.zero) }
 }
