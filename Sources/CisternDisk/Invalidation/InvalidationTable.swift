@@ -102,26 +102,28 @@ final class InvalidationTable: Sendable {
   ///   - invalidation: The invalidation.
   ///   - limit: The maximum size of the invalidations in force, in bytes.
   ///   - makeTicket: Returns the ticket. It runs inside the lock, which orders the invalidation.
-  /// - Returns: The version, the ticket, and the change of the table.
+  /// - Returns: The version, and the change of the table.
   func stage(
     _ invalidation: Invalidation, limit: Int, makeTicket: () -> CommitTicket
-  ) -> (invalidationVersion: InvalidationVersion, ticket: CommitTicket, change: Change) {
+  ) -> (invalidationVersion: InvalidationVersion, change: Change) {
     state.withLock { state in
       let invalidationVersion = state.advance()
       guard state.hasRoom(for: invalidation, limit: limit) else {
         note(state)
-        return (invalidationVersion, .zero, .refused)
+        return (invalidationVersion, .refused)
       }
       let isFirst = state.stage(invalidation, invalidationVersion: invalidationVersion)
       note(state)
-      return (invalidationVersion, makeTicket(), isFirst ? .added : .replaced)
+      let ticket = makeTicket()
+      return (invalidationVersion, isFirst ? .added(ticket) : .replaced(ticket))
     }
   }
 
   /// The result of staging an invalidation.
-  enum Change {
-    case added
-    case replaced
+  enum Change: Equatable {
+    case added(CommitTicket)
+    /// The invalidation replaces an equal one, which is staged.
+    case replaced(CommitTicket)
     /// The partition has too many invalidations.
     case refused
   }

@@ -151,7 +151,7 @@ final class Partition: Sendable {
   /// among the partition's writes.
   func stageInvalidation(
     _ invalidation: Invalidation, limit: Int, makeTicket: () -> CommitTicket
-  ) -> (invalidationVersion: InvalidationVersion, ticket: CommitTicket, change: InvalidationTable.Change) {
+  ) -> (invalidationVersion: InvalidationVersion, change: InvalidationTable.Change) {
     invalidations.stage(invalidation, limit: limit) {
       isDirty.store(true, ordering: .sequentiallyConsistent)
       return makeTicket()

@@ -146,10 +146,10 @@ import Testing
   }
 
   @Test func `A new invalidation above the bound is refused but counted, and a repeated one is accepted`() {
-    #expect(table.stage(.tag("a"), limit: 100) { 1 }.change == .added)
-    let (invalidationVersion, ticket, change) = table.stage(.tag("b"), limit: 100) { 2 }
-    #expect(invalidationVersion == 2 && ticket == 0 && change == .refused)
-    #expect(table.stage(.tag("a"), limit: 100) { 3 }.change == .replaced)
+    #expect(table.stage(.tag("a"), limit: 100) { 1 }.change == .added(1))
+    let (invalidationVersion, change) = table.stage(.tag("b"), limit: 100) { 2 }
+    #expect(invalidationVersion == 2 && change == .refused)
+    #expect(table.stage(.tag("a"), limit: 100) { 3 }.change == .replaced(3))
     #expect(table.invalidationVersion == 3)
   }
 

@@ -14,19 +14,22 @@ extension DiskEngine {
     if isInherited || mode == .closed {
       return (partition.invalidations.invalidationVersion.next(), .zero)
     }
-    let (invalidationVersion, ticket, change) = partition.stageInvalidation(
+    let (invalidationVersion, change) = partition.stageInvalidation(
       invalidation, limit: limits.invalidationBytes
     ) {
       nextTicket()
     }
+    let ticket: CommitTicket
     switch change {
     case .refused where hasCache:
       // Nothing is left to remove while an uncommitted clear hides all records.
       if !partition.wholeLoss.hidesRecords || !partition.staging.isEmpty { partition.wholeLoss.requireRemovalOfAll() }
       return (invalidationVersion, nextTicket())
     case .refused: return (invalidationVersion, stageRemovalOfAll(of: partition))
-    case .added: stagedCount.add(1, ordering: .sequentiallyConsistent)
-    case .replaced: break
+    case .added(let added):
+      stagedCount.add(1, ordering: .sequentiallyConsistent)
+      ticket = added
+    case .replaced(let replaced): ticket = replaced
     }
     wakeIfIdle()
     return (invalidationVersion, ticket)
