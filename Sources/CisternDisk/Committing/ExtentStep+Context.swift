@@ -17,7 +17,7 @@ extension ExtentStep {
       var read = try ExtentState(reading: target.indexed.transaction, target.tables)
       if let extents {
         read.experience = extents.experience
-        // The extents of the window can have received records since. They are then evicted, too.
+        // The other process can have put records into extents of the window. They are then evicted, too.
         read.clearing = extents.clearing
         read.newSeparates = extents.newSeparates
       }

@@ -10,8 +10,10 @@ struct ExtentState: Sendable {
   var reclaim: Reclaim?
   /// The records of the extent that is reclaimed. Nil until they are listed.
   var victim: VictimList?
-  /// The clearing of pages in progress.
-  var clearing: WindowClearing?
+  /// The clearing of pages in progress. The free extents of its window receive no records.
+  var clearing: WindowClearing? {
+    didSet { log.hold(clearing?.extents ?? []) }
+  }
   var newSeparates = NewSeparates()
   var names = PartitionNumbers()
   var itemPages = ItemPages()
@@ -69,18 +71,12 @@ struct ExtentState: Sendable {
     if let reclaim = row.reclaim, log[reclaim.number]?.isClosed ?? false { self.reclaim = reclaim }
   }
 
-  /// Ends the clearing in progress. Its free extents receive records again.
-  mutating func endClearing() {
-    guard clearing != nil else { return }
-    clearing = nil
-    log.hold([])
-  }
-
   /// Notes the beginning of a commit group.
   mutating func noteGroup() {
     experience.noteGroup()
     newSeparates.noteGroup()
-    endClearing()
+    // The free extents of the window receive records again.
+    clearing = nil
   }
 
   /// A value that changes if a transaction examines records to make room, or makes room.

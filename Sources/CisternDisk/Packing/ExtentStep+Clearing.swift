@@ -17,7 +17,7 @@ extension ExtentStep {
   mutating func clearWindow(
     of count: Int, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> WindowClearing.Progress {
-    if let clearing = state.clearing, clearing.window.count < count { state.endClearing() }
+    if let clearing = state.clearing, clearing.window.count < count { state.clearing = nil }
     if state.clearing == nil, let occupied = try occupiedPages(forWindowOf: count, in: target) {
       state.clearing = occupied.cheapestWindow(of: count).map { WindowClearing($0, of: occupied) }
       // The others have moved.
@@ -25,19 +25,18 @@ extension ExtentStep {
     }
     guard let clearing = state.clearing else { return .impossible }
     guard appended.isDisjoint(with: clearing.extents) else { return .unfinished }
-    hold(clearing.extents)
+    closeOpen(of: clearing.extents)
     guard try empty(clearing, in: &target), try moveTrees(outOf: clearing.window, in: &target) else {
       return .unfinished
     }
     for number in clearing.extents where state.log[number] != nil { try release(number, in: &target) }
-    state.endClearing()
+    state.clearing = nil
     state.experience.clearedPages = count
     return .finished
   }
 
-  /// Keeps new records and copies out of extents.
-  private mutating func hold(_ extents: [ExtentNumber]) {
-    state.log.hold(extents)
+  /// Closes the open ones of the extents. Otherwise, they would receive further records and copies.
+  private mutating func closeOpen(of extents: [ExtentNumber]) {
     for (stream, number) in state.log.open where extents.contains(number) { state.log.closeOpen(stream) }
   }
 

@@ -120,16 +120,19 @@ import Testing
     var ours: ExtentState?
     var theirs: ExtentState?
     try put(0..<5, in: file, &ours)
-    let clearing = WindowClearing(10..<20, of: OccupiedPages(pageCount: 30, fileEnd: 30, runs: []))
+    let window = OccupiedPages.Run(pages: 10..<20, content: .extent(ExtentNumber(number: 1)), cost: 0)
+    let clearing = WindowClearing(10..<20, of: OccupiedPages(pageCount: 30, fileEnd: 30, runs: [window]))
     ours?.clearing = clearing
+    #expect(ours?.log.held == Set(clearing.extents))
     try put(5..<10, in: file, &theirs)
     try file.withStep(StepContext(), &ours) { (step, transaction) throws(LMDBError) in
       try step.finish(in: &transaction)
     }
     #expect(ours?.clearing == clearing && ours?.log.count == theirs?.log.count)
+    #expect(ours?.log.held == Set(clearing.extents))
     // A commit group ends a clearing that an earlier one has left.
     ours?.noteGroup()
-    #expect(ours?.clearing == nil)
+    #expect(ours?.clearing == nil && ours?.log.held == [])
     try file.close()
   }
 
