@@ -6,3 +6,8 @@ extension ClearCount: ExpressibleByIntegerLiteral {
   /// Creates the counter with this number.
   public init(integerLiteral number: UInt16) { self.init(number: number) }
 }
+
+extension TransactionNumber: ExpressibleByIntegerLiteral {
+  /// Creates the counter with this number.
+  public init(integerLiteral number: UInt) { self.init(number: number) }
+}

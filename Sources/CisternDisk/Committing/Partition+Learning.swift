@@ -6,7 +6,7 @@ extension Partition {
   ///
   /// The file can contain invalidations that other processes committed.
   func learnInvalidations<Reading: Transaction & ~Copyable & ~Escapable>(
-    in transaction: borrowing Reading, as number: UInt, of file: DiskFile
+    in transaction: borrowing Reading, as number: TransactionNumber, of file: DiskFile
   ) throws(LMDBError) {
     let row = try transaction.invalidationVersionRow(of: name, in: file.meta)
     if invalidations.isKnown(row) { return }

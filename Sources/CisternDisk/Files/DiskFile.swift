@@ -15,7 +15,7 @@ final class DiskFile: Sendable {
   /// The newest commit up to which this process knows the generations of all partitions.
   ///
   /// Later commits are from other processes.
-  let knownTransaction: Atomic<UInt>
+  let knownTransaction: Atomic<TransactionNumber>
   /// The note by which the next opening recognizes the file.
   let note = FileNote()
   /// The identity of the file. Nil in a file of an older version until it gets one.
@@ -30,7 +30,7 @@ final class DiskFile: Sendable {
     self.environment = environment
     self.meta = meta
     self.layout = layout
-    knownTransaction = Atomic(try environment.information().lastTransaction)
+    knownTransaction = Atomic(try environment.lastTransaction())
   }
 
   /// Opens the file in `directory`. Creates it unless the options are read-only.
@@ -123,7 +123,7 @@ final class DiskFile: Sendable {
       if case .extents(let tables) = layout { try tables.putFirstRows(in: &transaction) }
     }
     newness.store(true, ordering: .relaxed)
-    knownTransaction.store(try environment.information().lastTransaction, ordering: .releasing)
+    knownTransaction.store(try environment.lastTransaction(), ordering: .releasing)
   }
 
   private func readIdentity() throws(LMDBError) {

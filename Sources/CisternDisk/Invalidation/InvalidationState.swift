@@ -35,11 +35,11 @@ struct InvalidationState: Sendable {
   /// forgotten.
   private var forgotten = InvalidationVersion.zero
   /// Snapshots before this transaction may show purged records.
-  private(set) var purgedTransaction: UInt = 0
+  private(set) var purgedTransaction = TransactionNumber.zero
   /// The partition's row of versions as it was last read or written. Nil before the first read.
   private(set) var row: InvalidationVersionRow?
   /// The transaction of `row`.
-  private var rowTransaction: UInt = 0
+  private var rowTransaction = TransactionNumber.zero
 
   /// The size above which ended invalidations are forgotten, in bytes.
   private static let rememberedSize = 1 << 20
@@ -139,8 +139,9 @@ struct InvalidationState: Sendable {
   }
 
   /// Records that the invalidations are committed with these file versions.
-  mutating func publish(_ rows: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: UInt)
-  {
+  mutating func publish(
+    _ rows: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: TransactionNumber
+  ) {
     let isNewest = transaction >= rowTransaction
     for (invalidation, invalidationVersion) in rows {
       let own = committing[invalidation] ?? InvalidationVersion(sameNumberAs: invalidationVersion)
@@ -167,7 +168,7 @@ struct InvalidationState: Sendable {
   // MARK: Learning
 
   /// Learns the invalidations in the file from a snapshot.
-  mutating func learn(_ row: InvalidationVersionRow, _ rows: InvalidationRows, transaction: UInt) {
+  mutating func learn(_ row: InvalidationVersionRow, _ rows: InvalidationRows, transaction: TransactionNumber) {
     guard self.row == nil || transaction > rowTransaction else { return }
     let known = self.row?.invalidationVersion
     // Greater than the local version of each value that is being fetched or written.
@@ -215,7 +216,7 @@ struct InvalidationState: Sendable {
   ///   - row: The row that the transaction wrote.
   ///   - transaction: The number of the transaction.
   mutating func purged(
-    _ targets: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: UInt
+    _ targets: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: TransactionNumber
   ) {
     self.row = row
     rowTransaction = max(rowTransaction, transaction)
@@ -240,8 +241,8 @@ struct InvalidationState: Sendable {
     committed = InvalidationSet()
     noticed = [:]
     row = nil
-    rowTransaction = 0
-    purgedTransaction = 0
+    rowTransaction = .zero
+    purgedTransaction = .zero
     return staged.count - before
   }
 

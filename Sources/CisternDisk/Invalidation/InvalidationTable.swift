@@ -23,7 +23,7 @@ final class InvalidationTable: Sendable {
   private let newest = Atomic<InvalidationVersion>(.zero)
   /// Readers must compare the records of snapshots before this transaction. The greatest number while an
   /// invalidation is in force.
-  private let barrier = Atomic<UInt>(0)
+  private let barrier = Atomic<TransactionNumber>(.zero)
 
   /// The newest local version.
   var invalidationVersion: InvalidationVersion { newest.load(ordering: .acquiring) }
@@ -40,17 +40,17 @@ final class InvalidationTable: Sendable {
 
   /// Returns whether a record of this snapshot is visible without a comparison.
   @inline(__always)
-  func isClear(for snapshot: UInt) -> Bool { snapshot >= barrier.load(ordering: .acquiring) }
+  func isClear(for snapshot: TransactionNumber) -> Bool { snapshot >= barrier.load(ordering: .acquiring) }
 
   /// Whether a purge has removed records since this snapshot.
-  func isOutdated(_ snapshot: UInt) -> Bool {
+  func isOutdated(_ snapshot: TransactionNumber) -> Bool {
     if isClear(for: snapshot) { return false }
     return state.withLock { snapshot < $0.purgedTransaction }
   }
 
   /// Compares a record of the file with the invalidations.
   @inline(never)
-  func visibility(of metadata: RecordMetadata, key: RawSpan, snapshot: UInt) -> Visibility {
+  func visibility(of metadata: RecordMetadata, key: RawSpan, snapshot: TransactionNumber) -> Visibility {
     state.withLock { state in
       if state.concealsRecord(fileVersion: metadata.fileVersion, key: key, tags: metadata.tags) { return .concealed }
       return snapshot < state.purgedTransaction ? .outdated : .visible
@@ -144,7 +144,9 @@ final class InvalidationTable: Sendable {
   func restore() -> Int { state.withLock { $0.restore() } }
 
   /// Records that the invalidations are committed with these file versions.
-  func publish(_ rows: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: UInt) {
+  func publish(
+    _ rows: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: TransactionNumber
+  ) {
     state.withLock { state in
       state.publish(rows, row: row, transaction: transaction)
       note(state)
@@ -155,7 +157,7 @@ final class InvalidationTable: Sendable {
   func isKnown(_ row: InvalidationVersionRow) -> Bool { state.withLock { $0.row == row } }
 
   /// Learns the invalidations in the file from a snapshot. Any process may have committed them.
-  func learn(_ row: InvalidationVersionRow, _ rows: InvalidationRows, transaction: UInt) {
+  func learn(_ row: InvalidationVersionRow, _ rows: InvalidationRows, transaction: TransactionNumber) {
     state.withLock { state in
       state.learn(row, rows, transaction: transaction)
       note(state)
@@ -168,7 +170,9 @@ final class InvalidationTable: Sendable {
   var purgeable: [Invalidation: FileInvalidationVersion] { state.withLock { $0.committed.invalidationVersions } }
 
   /// Ends the invalidations, after a walk has purged their records and the transaction has ended them in the file.
-  func purged(_ targets: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: UInt) {
+  func purged(
+    _ targets: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: TransactionNumber
+  ) {
     state.withLock { state in
       state.purged(targets, row: row, transaction: transaction)
       note(state)

@@ -30,7 +30,7 @@ struct ExtentTransaction: ExtentTarget, ~Copyable, ~Escapable {
   /// Returns the numbers by which the transaction knows which extents it can use again.
   borrowing func horizon() throws(LMDBError) -> TransactionHorizon {
     TransactionHorizon(
-      current: TransactionNumber(number: indexed.transaction.number),
+      current: indexed.transaction.transactionNumber,
       oldestSnapshot: try indexed.transaction.oldestSnapshot().map { TransactionNumber(number: $0) })
   }
 }

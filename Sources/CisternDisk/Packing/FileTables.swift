@@ -57,13 +57,13 @@ extension ExtentState {
   /// Reads the state of the file in a snapshot.
   init(reading transaction: borrowing ReadTransaction, _ tables: FileTables) throws(LMDBError) {
     try self.init(
-      Self.rows(in: transaction, tables), committed: TransactionNumber(number: transaction.number))
+      Self.rows(in: transaction, tables), committed: transaction.transactionNumber)
   }
 
   /// Reads the state of the file in a write transaction that has changed nothing.
   init(reading transaction: borrowing WriteTransaction, _ tables: FileTables) throws(LMDBError) {
     try self.init(
-      Self.rows(in: transaction, tables), committed: TransactionNumber(number: transaction.number - 1))
+      Self.rows(in: transaction, tables), committed: transaction.transactionNumber.previous())
   }
 
   private static func rows<T: Transaction & ~Copyable & ~Escapable>(

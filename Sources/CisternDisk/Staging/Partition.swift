@@ -25,7 +25,7 @@ final class Partition: Sendable {
   ///
   /// The file has the same number for all partitions (``DiskFile/knownTransaction``). The greater of the two
   /// applies.
-  let knownTransaction = Atomic<UInt>(0)
+  let knownTransaction = Atomic<TransactionNumber>(.zero)
   /// Whether the partition has changes for the writer thread.
   ///
   /// The writer thread clears the flag before it takes the changes. Other threads set it after a change, or under
@@ -204,7 +204,7 @@ final class Partition: Sendable {
   }
 
   /// Publishes the generation after the batch is committed. The generation is zero if the partition has no records.
-  func publish(generation: Generation, clearCount: ClearCount, transaction: UInt) {
+  func publish(generation: Generation, clearCount: ClearCount, transaction: TransactionNumber) {
     control.withLock { control in
       control.isCommittingRemoval = false
       wholeLoss.noteClear(isCommitted: control.pendingRemoval == nil)
@@ -230,7 +230,7 @@ final class Partition: Sendable {
   }
 
   /// Updates the generation from a snapshot as of `transaction`. Another process can have committed it.
-  func learn(generation: Generation, transaction: UInt) {
+  func learn(generation: Generation, transaction: TransactionNumber) {
     control.withLock { control in
       guard transaction > knownTransaction.load(ordering: .relaxed) else { return }
       // A clear of this process that is not yet committed will come after every commit in the snapshot.
@@ -247,7 +247,7 @@ final class Partition: Sendable {
   func forgetFile() -> Int {
     control.withLock { control in
       visible.store(Partition.word(clearCount, .zero), ordering: .releasing)
-      knownTransaction.store(0, ordering: .releasing)
+      knownTransaction.store(.zero, ordering: .releasing)
     }
     isDirty.store(true, ordering: .sequentiallyConsistent)
     formats.forgetFile()

@@ -19,7 +19,7 @@ import Testing
     table.stage(invalidation, limit: 1 << 20) { 1 }.invalidationVersion
   }
 
-  private func visibility(_ invalidationVersion: UInt64, snapshot: UInt) -> InvalidationTable.Visibility {
+  private func visibility(_ invalidationVersion: UInt64, snapshot: TransactionNumber) -> InvalidationTable.Visibility {
     table.visibility(of: metadata(invalidationVersion), key: key.rawSpan, snapshot: snapshot)
   }
 
@@ -43,7 +43,7 @@ import Testing
   @Test func `A snapshot from before a purge is outdated, and one from after it is trusted`() throws {
     #expect(table.isClear(for: 0))
     #expect(stage(.tag("red")) == 1)
-    #expect(!table.isClear(for: .max - 1))
+    #expect(!table.isClear(for: .max.previous()))
     #expect(visibility(0, snapshot: 5) == .concealed)
     #expect(visibility(1, snapshot: 5) == .visible)
     let taken = try #require(table.beginCommitting())

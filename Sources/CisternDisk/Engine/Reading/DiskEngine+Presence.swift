@@ -78,7 +78,7 @@ extension DiskEngine {
       guard generation != .zero,
         let record = unverifiedRecord(forKey: key, of: generation, in: transaction, of: file)
       else { return .absent }
-      let snapshot = transaction.number
+      let snapshot = transaction.transactionNumber
       if condition == nil, partition.invalidations.isClear(for: snapshot) { return .found(body(record)) }
       guard let metadata = record.metadata else { return .absent }
       if let condition, condition.holds(for: metadata, record.value) { return .absent }

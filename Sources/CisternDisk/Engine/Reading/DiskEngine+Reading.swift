@@ -144,7 +144,7 @@ extension DiskEngine {
     as transaction: borrowing ReadTransaction, _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Lookup<Result> {
     // The invalidations are read after the record was found, so that every earlier one applies to it.
-    let snapshot = transaction.number
+    let snapshot = transaction.transactionNumber
     let invalidationVersion = partition.invalidations.invalidationVersion
     var metadata = record.header.metadata(of: record.bytes)
     let visibility: InvalidationTable.Visibility =
@@ -218,7 +218,7 @@ extension DiskEngine {
   /// records.
   @inline(__always)
   func generation(of partition: Partition, in transaction: borrowing ReadTransaction, of file: DiskFile) -> Generation {
-    let number = transaction.number
+    let number = transaction.transactionNumber
     if number > file.knownTransaction.load(ordering: .acquiring),
       number > partition.knownTransaction.load(ordering: .acquiring)
     {
@@ -235,8 +235,8 @@ extension DiskEngine {
       let name = MetaTable.partition(partition.name)
       let generation = try transaction.generation(forKey: name, in: file.meta) ?? .zero
       if let counts = try transaction.counts(of: generation, in: file.meta) { partition.counters.set(counts) }
-      try partition.learnInvalidations(in: transaction, as: transaction.number, of: file)
-      partition.learn(generation: generation, transaction: transaction.number)
+      try partition.learnInvalidations(in: transaction, as: transaction.transactionNumber, of: file)
+      partition.learn(generation: generation, transaction: transaction.transactionNumber)
     } catch {
       noteReadFailure(error, of: file.environment)
     }

@@ -5,14 +5,14 @@ import LMDB
 struct RecordWalk: ~Copyable {
   let range: RecordRange
   let invalidations: InvalidationTable
-  let snapshot: UInt
+  let snapshot: TransactionNumber
   /// Whether the keys must begin with bytes.
   let hasPrefix: Bool
   var chunk = RecordChunk()
   /// Whether an invalidation ended after the snapshot, so that its records cannot be compared with it.
   var isOutdated = false
 
-  init(range: RecordRange, invalidations: InvalidationTable, snapshot: UInt) {
+  init(range: RecordRange, invalidations: InvalidationTable, snapshot: TransactionNumber) {
     self.range = range
     hasPrefix = !range.prefix.isEmpty
     self.invalidations = invalidations

@@ -43,7 +43,7 @@ extension DiskEngine {
         let metadata = record.metadata, condition.holds(for: metadata, record.value)
       else { return false }
       // A purge after an outdated snapshot may have removed the record.
-      if !partition.invalidations.isOutdated(transaction.number) { return true }
+      if !partition.invalidations.isOutdated(transaction.transactionNumber) { return true }
     }
     return false
   }

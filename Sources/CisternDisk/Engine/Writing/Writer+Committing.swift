@@ -122,7 +122,7 @@ extension Writer {
     let invalidationVersions = engine.invalidationVersions
     let progress = extents?.reclaimProgress
     let (outcome, number, position) = try withStep(in: file) {
-      (step, transaction) throws(LMDBError) -> (StepOutcome, UInt, Int) in
+      (step, transaction) throws(LMDBError) -> (StepOutcome, TransactionNumber, Int) in
       if !commit.hasPreliminaries { try putPreliminaries(of: group, &step, in: &transaction.transaction) }
       for batch in group.batches where !batch.writes.isEmpty {
         try step.putFormats(of: batch.partition, in: &transaction.transaction)
@@ -141,7 +141,7 @@ extension Writer {
       leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, since: invalidationVersions)
       for key in leaving { key.note() }
       try engine.injectFault()
-      return (step.outcome, transaction.transaction.number, position)
+      return (step.outcome, transaction.transaction.transactionNumber, position)
     }
     isCommitted = true
     if position == start, case .extents = file.layout, commit.hasPreliminaries {
@@ -229,9 +229,10 @@ extension Writer {
 
   /// Publishes a committed step: its invalidations, formats, generations, and counts.
   func published(
-    _ outcome: StepOutcome, number: UInt, of file: DiskFile, _ commit: inout CommitState, leaving: [EvictedKey]
+    _ outcome: StepOutcome, number: TransactionNumber, of file: DiskFile, _ commit: inout CommitState,
+    leaving: [EvictedKey]
   ) {
-    let transaction = outcome.hasChanges ? number : number - 1
+    let transaction = outcome.hasChanges ? number : number.previous()
     for (partition, written, row) in outcome.invalidations {
       partition.invalidations.publish(written, row: row, transaction: transaction)
     }

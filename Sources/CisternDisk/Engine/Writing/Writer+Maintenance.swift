@@ -83,13 +83,13 @@ extension Writer {
     _ body: (inout WriteStep, inout IndexTransaction) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {
     let (result, outcome, number) = try withStep(in: file) {
-      (step, transaction) throws(LMDBError) -> (Result, StepOutcome, UInt) in
+      (step, transaction) throws(LMDBError) -> (Result, StepOutcome, TransactionNumber) in
       let result = try body(&step, &transaction)
       try step.finish(in: &transaction)
       try engine.injectFault()
-      return (result, step.outcome, transaction.transaction.number)
+      return (result, step.outcome, transaction.transaction.transactionNumber)
     }
-    file.knownTransaction.store(outcome.hasChanges ? number : number - 1, ordering: .releasing)
+    file.knownTransaction.store(outcome.hasChanges ? number : number.previous(), ordering: .releasing)
     for partition in engine.partitions {
       if let counts = outcome.counts[partition.generation] ?? nil { partition.counters.set(counts) }
     }

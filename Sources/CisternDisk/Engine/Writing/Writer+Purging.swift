@@ -21,14 +21,14 @@ extension Writer {
     }
     self.walk = nil
     let ended = try runMaintenance(in: file) {
-      (step, transaction) throws(LMDBError) -> (row: InvalidationVersionRow, number: UInt)? in
+      (step, transaction) throws(LMDBError) -> (row: InvalidationVersionRow, number: TransactionNumber)? in
       // A changed generation means that the partition was cleared and written again. The walk has not seen the new
       // records.
       let generation = try step.generation(of: walk.partition, creating: false, in: &transaction.transaction)
       guard generation == walk.generation else { return nil }
       let kept = engine.limits.endedInvalidations
       let row = try step.end(walk.targets, of: walk.partition, keeping: kept, in: &transaction.transaction)
-      return (row, transaction.transaction.number)
+      return (row, transaction.transaction.transactionNumber)
     }
     guard let ended else { return }
     for part in walk.targetParts {

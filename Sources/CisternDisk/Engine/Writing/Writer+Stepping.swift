@@ -27,7 +27,7 @@ extension Writer {
   private func noticeForeignCommits(
     of file: DiskFile, _ step: inout WriteStep, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    let last = transaction.number - 1
+    let last = transaction.transactionNumber.previous()
     guard last > file.knownTransaction.load(ordering: .relaxed) else { return }
     for partition in engine.partitions {
       let generation = try step.generation(of: partition, creating: false, in: &transaction)

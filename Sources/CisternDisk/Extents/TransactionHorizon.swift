@@ -1,16 +1,3 @@
-/// The number of a write transaction of the data file, or of the snapshot after its commit.
-///
-/// LMDB counts the transactions that commit. A number does not wrap around: 64 bits outlast every store.
-struct TransactionNumber: Sendable, Hashable, Comparable {
-  /// The number, as LMDB has it.
-  let number: UInt
-
-  /// The number before that of the first transaction.
-  static var zero: TransactionNumber { TransactionNumber(number: 0) }
-
-  static func < (left: TransactionNumber, right: TransactionNumber) -> Bool { left.number < right.number }
-}
-
 /// The write transaction in progress and the oldest snapshot that a reader may still use.
 struct TransactionHorizon: Sendable, Equatable {
   /// The number that the transaction has if it commits.
