@@ -33,12 +33,19 @@ struct UnopenedInvalidations: Sendable {
     }
   }
 
+  /// A number of commits, which a caller compares with an earlier one.
+  struct CommitCount: Sendable, Equatable {
+    private var number: UInt64 = 0
+
+    fileprivate mutating func increment() { number += 1 }
+  }
+
   /// The change that the next hand-over takes. A partition that is read from the file after the commit in progress must
   /// stage it.
   private(set) var staged = Change()
   private var committing = Change()
   /// The number of changes that were committed.
-  private(set) var commitCount: UInt64 = 0
+  private(set) var commitCount = CommitCount()
 
   /// The change that a partition must stage if it is opened now.
   var pending: Change {
@@ -67,7 +74,7 @@ struct UnopenedInvalidations: Sendable {
   /// Ends the commit of the handed-over change, which is in the file from now on.
   mutating func finishCommitting() {
     committing = Change()
-    commitCount += 1
+    commitCount.increment()
   }
 
   /// Stages the handed-over change again, because it was not committed.

@@ -8,18 +8,31 @@ struct CommitProgress: Sendable {
   private(set) var settled = CommitTicket.zero
   /// Every write up to this ticket was committed or failed, and the commits are as durable as the store promises.
   private(set) var durable = CommitTicket.zero
-  /// The waiters, each with the number of failures before it began to wait.
-  private var waiters: [(waiter: Waiter, since: UInt64)] = []
-  /// The newest failures, each with its place among all failures.
+  /// The waiters, each with the newest failure before it began to wait.
+  private var waiters: [(waiter: Waiter, since: FailureNumber)] = []
+  /// The newest failures, each with its number.
   ///
   /// They are kept so that a caller that waits for a single write late still gets its error.
-  private(set) var failures: [(place: UInt64, failure: Failure)] = []
-  private var failureCount: UInt64 = 0
+  private(set) var failures: [(number: FailureNumber, failure: Failure)] = []
+  private var newestFailure = FailureNumber.zero
   /// The number of failures that the last call of ``note(_:through:error:)`` has recorded.
   private var newestCount = 0
 
   /// The number of failures to keep. The failures of the newest commit group are kept in any number.
   private static let rememberedFailures = 4096
+
+  /// The place of a failure among all failures, from 1 on.
+  struct FailureNumber: Sendable, Comparable {
+    private let number: UInt64
+
+    /// The number before that of the first failure.
+    static let zero = FailureNumber(number: 0)
+
+    /// Returns the number of the next failure.
+    func next() -> FailureNumber { FailureNumber(number: number + 1) }
+
+    static func < (left: FailureNumber, right: FailureNumber) -> Bool { left.number < right.number }
+  }
 
   struct Waiter: Sendable {
     let ticket: CommitTicket
@@ -56,7 +69,7 @@ struct CommitProgress: Sendable {
       let error = waiter.includesEarlier ? nil : error(for: waiter.ticket)
       return Resumption(continuation: waiter.continuation, error: error)
     }
-    waiters.append((waiter, failureCount))
+    waiters.append((waiter, newestFailure))
     return nil
   }
 
@@ -72,8 +85,8 @@ struct CommitProgress: Sendable {
   }
 
   private mutating func note(_ failure: Failure) {
-    failureCount += 1
-    failures.append((failureCount, failure))
+    newestFailure = newestFailure.next()
+    failures.append((newestFailure, failure))
   }
 
   /// Returns the failures with one element for consecutive tickets that have the same error.
@@ -114,7 +127,7 @@ struct CommitProgress: Sendable {
     return ready.map { waiter, since in
       let error =
         waiter.includesEarlier
-        ? failures.first { $0.place > since && $0.failure.tickets.lowerBound <= waiter.ticket }?.failure.error
+        ? failures.first { $0.number > since && $0.failure.tickets.lowerBound <= waiter.ticket }?.failure.error
         : error(for: waiter.ticket)
       return Resumption(continuation: waiter.continuation, error: error)
     }
