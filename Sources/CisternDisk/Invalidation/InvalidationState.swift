@@ -215,7 +215,7 @@ struct InvalidationState: Sendable {
   ///   - targets: The invalidations, with file versions.
   ///   - row: The row that the transaction wrote.
   ///   - transaction: The number of the transaction.
-  mutating func purged(
+  mutating func endPurged(
     _ targets: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: TransactionNumber
   ) {
     self.row = row

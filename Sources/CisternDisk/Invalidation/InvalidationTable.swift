@@ -38,13 +38,15 @@ final class InvalidationTable: Sendable {
 
   // MARK: Reading
 
-  /// Returns whether a record of this snapshot is visible without a comparison.
+  /// Returns whether each record of this snapshot is visible, so that a reader need not compare it.
   @inline(__always)
-  func isClear(for snapshot: TransactionNumber) -> Bool { snapshot >= barrier.load(ordering: .acquiring) }
+  func isVisibleWithoutComparison(at snapshot: TransactionNumber) -> Bool {
+    snapshot >= barrier.load(ordering: .acquiring)
+  }
 
   /// Whether a purge has removed records since this snapshot.
   func isOutdated(_ snapshot: TransactionNumber) -> Bool {
-    if isClear(for: snapshot) { return false }
+    if isVisibleWithoutComparison(at: snapshot) { return false }
     return state.withLock { snapshot < $0.purgedTransaction }
   }
 
@@ -60,11 +62,11 @@ final class InvalidationTable: Sendable {
   /// Returns whether a staged record, or one that is about to be staged, must not be shown.
   @inline(__always)
   func conceals(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    metadata.localVersion < invalidationVersion && concealsSurely(metadata, key: key)
+    metadata.localVersion < invalidationVersion && comparesAndConceals(metadata, key: key)
   }
 
   @inline(never)
-  private func concealsSurely(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
+  private func comparesAndConceals(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
     state.withLock { $0.concealsWrite(metadata, key: key) }
   }
 
@@ -82,11 +84,6 @@ final class InvalidationTable: Sendable {
       $0.concealsRecordReadBefore(fileVersion: fileVersion, key: key, tags: metadata.tags)
     }
   }
-
-  /// Returns whether a staged record must not be written, because a later invalidation concerns it.
-  ///
-  /// Its commit would give it a file version that the invalidation does not conceal.
-  func isVoid(_ metadata: RecordMetadata, key: RawSpan) -> Bool { conceals(metadata, key: key) }
 
   /// Whether no invalidation is in force.
   var isEmpty: Bool { barrier.load(ordering: .relaxed) != .max }
@@ -170,11 +167,11 @@ final class InvalidationTable: Sendable {
   var purgeable: [Invalidation: FileInvalidationVersion] { state.withLock { $0.committed.invalidationVersions } }
 
   /// Ends the invalidations, after a walk has purged their records and the transaction has ended them in the file.
-  func purged(
+  func endPurged(
     _ targets: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: TransactionNumber
   ) {
     state.withLock { state in
-      state.purged(targets, row: row, transaction: transaction)
+      state.endPurged(targets, row: row, transaction: transaction)
       note(state)
     }
   }

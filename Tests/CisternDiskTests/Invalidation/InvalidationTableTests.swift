@@ -24,7 +24,6 @@ import Testing
   }
 
   private func conceals(_ metadata: RecordMetadata) -> Bool { table.conceals(metadata, key: key.rawSpan) }
-  private func isVoid(_ metadata: RecordMetadata) -> Bool { table.isVoid(metadata, key: key.rawSpan) }
 
   private func concealsCommitted(_ metadata: RecordMetadata) -> Bool {
     table.concealsCommitted(metadata, key: key.rawSpan)
@@ -41,9 +40,9 @@ import Testing
   }
 
   @Test func `A snapshot from before a purge is outdated, and one from after it is trusted`() throws {
-    #expect(table.isClear(for: 0))
+    #expect(table.isVisibleWithoutComparison(at: 0))
     #expect(stage(.tag("red")) == 1)
-    #expect(!table.isClear(for: .max.previous()))
+    #expect(!table.isVisibleWithoutComparison(at: .max.previous()))
     #expect(visibility(0, snapshot: 5) == .concealed)
     #expect(visibility(1, snapshot: 5) == .visible)
     let taken = try #require(table.beginCommitting())
@@ -52,10 +51,10 @@ import Testing
     #expect(visibility(0, snapshot: 5) == .concealed)
     table.publish([.tag("red"): 1], row: row(1, changes: 1), transaction: 6)
     #expect(table.purgeable == [.tag("red"): 1])
-    table.purged([.tag("red"): 1], row: row(1, purged: 1, changes: 2), transaction: 9)
+    table.endPurged([.tag("red"): 1], row: row(1, purged: 1, changes: 2), transaction: 9)
     #expect(table.pending.isEmpty)
-    #expect(!table.isClear(for: 8))
-    #expect(table.isClear(for: 9))
+    #expect(!table.isVisibleWithoutComparison(at: 8))
+    #expect(table.isVisibleWithoutComparison(at: 9))
     #expect(visibility(0, snapshot: 8) == .outdated)
     // A late write is also compared with purged invalidations.
     #expect(conceals(metadata(0)))
@@ -69,7 +68,7 @@ import Testing
     _ = try #require(table.beginCommitting())
     #expect(stage(.prefix(bytes("k"))) == 2)
     table.publish([.prefix(bytes("k")): 1], row: row(1, changes: 1), transaction: 3)
-    table.purged([.prefix(bytes("k")): 1], row: row(1, purged: 1, changes: 2), transaction: 4)
+    table.endPurged([.prefix(bytes("k")): 1], row: row(1, purged: 1, changes: 2), transaction: 4)
     #expect(table.pending == [.prefix(bytes("k")): 2])
     #expect(visibility(1, snapshot: 9) == .concealed)
     _ = try #require(table.beginCommitting())
@@ -89,13 +88,12 @@ import Testing
     #expect(table.pending == [.tag("red"): 4])
     table.learn(row(4, purged: 4, changes: 8), InvalidationRows(), transaction: 12)
     #expect(visibility(3, snapshot: 11) == .outdated)
-    #expect(table.isClear(for: 12))
-    #expect(isVoid(metadata(3)))
-    #expect(!isVoid(metadata(3, [])))
+    #expect(table.isVisibleWithoutComparison(at: 12))
+    #expect(conceals(metadata(3)))
+    #expect(!conceals(metadata(3, [])))
     table.learn(row(9, purged: 8, changes: 20), InvalidationRows(), transaction: 20)
     #expect(table.invalidationVersion == 10)
     #expect(conceals(metadata(9, [])))
-    #expect(isVoid(metadata(9, [])))
     #expect(!conceals(metadata(10, [])))
     // Records in the file are not affected.
     #expect(!concealsCommitted(metadata(9, [])))
@@ -114,11 +112,11 @@ import Testing
     table.learn(
       row(2, changes: 4), InvalidationRows(inForce: [.tag("red"): 2], ended: [.tag("blue"): 1]), transaction: 5)
     for tag in ["red", "blue"] {
-      #expect(isVoid(metadata(0, [tag])))
-      #expect(!isVoid(set(0, [tag])))
-      #expect(!isVoid(metadata(table.invalidationVersion.number, [tag])))
+      #expect(conceals(metadata(0, [tag])))
+      #expect(!conceals(set(0, [tag])))
+      #expect(!conceals(metadata(table.invalidationVersion.number, [tag])))
     }
-    #expect(!isVoid(metadata(0, ["green"])))
+    #expect(!conceals(metadata(0, ["green"])))
     #expect(visibility(1, snapshot: 5) == .concealed)
     #expect(visibility(2, snapshot: 5) == .visible)
   }
@@ -131,13 +129,13 @@ import Testing
     // The version in the file is greater than the local version.
     table.learn(row(3, changes: 6), InvalidationRows(inForce: [.tag("blue"): 3]), transaction: 7)
     for _ in 0..<2 {
-      #expect(isVoid(set(before.number)) && isVoid(metadata(before.number)))
-      #expect(!isVoid(set(own.number)) && !isVoid(metadata(own.number)))
+      #expect(conceals(set(before.number)) && conceals(metadata(before.number)))
+      #expect(!conceals(set(own.number)) && !conceals(metadata(own.number)))
       #expect(visibility(3, snapshot: 7) == .concealed)
       table.assign([.tag("red"): 4])
       // A reader learns of the commit before the commit is published.
       table.learn(row(4, changes: 7), InvalidationRows(inForce: [.tag("blue"): 3, .tag("red"): 4]), transaction: 8)
-      #expect(!isVoid(set(own.number)) && !isVoid(metadata(own.number)))
+      #expect(!conceals(set(own.number)) && !conceals(metadata(own.number)))
       table.publish([.tag("red"): 4], row: row(4, changes: 7), transaction: 8)
     }
     #expect(taken.invalidations == [.tag("red"): own])
@@ -170,12 +168,12 @@ import Testing
     var left = Set(rows.keys)
     let parts = PurgeWalk(of: Partition(name: "values"), 0, in: .tested, targets: rows).targetParts
     for part in parts {
-      #expect(!table.isClear(for: 9))
-      table.purged(part, row: row(newest, purged: newest, changes: 2), transaction: 9)
+      #expect(!table.isVisibleWithoutComparison(at: 9))
+      table.endPurged(part, row: row(newest, purged: newest, changes: 2), transaction: 9)
       left.subtract(part.keys)
       #expect(Set(table.pending.keys) == left)
     }
-    #expect(table.isClear(for: 9) && !table.isClear(for: 8))
+    #expect(table.isVisibleWithoutComparison(at: 9) && !table.isVisibleWithoutComparison(at: 8))
   }
 
   @Test func `An invalidation that another process commits first ends with its purge`() {
@@ -188,7 +186,7 @@ import Testing
     table.assign(second)
     table.publish(second, row: row(2, changes: 2), transaction: 6)
     #expect(!conceals(metadata(2)) && conceals(metadata(1)))
-    table.purged(table.purgeable, row: row(2, changes: 3), transaction: 7)
+    table.endPurged(table.purgeable, row: row(2, changes: 3), transaction: 7)
     #expect(table.pending == [:] && table.isEmpty)
     #expect(conceals(metadata(1)))
   }

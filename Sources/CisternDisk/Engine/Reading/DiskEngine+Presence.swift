@@ -79,7 +79,9 @@ extension DiskEngine {
         let record = unverifiedRecord(forKey: key, of: generation, in: transaction, of: file)
       else { return .absent }
       let snapshot = transaction.transactionNumber
-      if condition == nil, partition.invalidations.isClear(for: snapshot) { return .found(body(record)) }
+      if condition == nil, partition.invalidations.isVisibleWithoutComparison(at: snapshot) {
+        return .found(body(record))
+      }
       guard let metadata = record.metadata else { return .absent }
       if let condition, condition.holds(for: metadata, record.value) { return .absent }
       switch partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot) {

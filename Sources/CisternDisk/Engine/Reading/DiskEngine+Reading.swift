@@ -148,7 +148,7 @@ extension DiskEngine {
     let invalidationVersion = partition.invalidations.invalidationVersion
     var metadata = record.header.metadata(of: record.bytes)
     let visibility: InvalidationTable.Visibility =
-      partition.invalidations.isClear(for: snapshot)
+      partition.invalidations.isVisibleWithoutComparison(at: snapshot)
       ? .visible : partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot)
     switch visibility {
     case .visible:

@@ -54,7 +54,7 @@ extension RecordWalk {
       if hasPrefix, !name.starts(with: range.prefix) { return .otherPrefix }
       let summary = RecordSummary(trusting: record)
       // The invalidations are read after the record, so that every earlier one applies to it.
-      if let summary, invalidations.isClear(for: snapshot) {
+      if let summary, invalidations.isVisibleWithoutComparison(at: snapshot) {
         chunk.append(key: name, summary)
         return .visited
       }
@@ -66,7 +66,9 @@ extension RecordWalk {
   @inline(never)
   private mutating func addDetailed(_ record: RawSpan, _ key: RawSpan) {
     guard let header = RecordHeader(trusting: record) else { return }
-    if !range.needsDetails, let summary = header.summary(of: record), invalidations.isClear(for: snapshot) {
+    if !range.needsDetails, let summary = header.summary(of: record),
+      invalidations.isVisibleWithoutComparison(at: snapshot)
+    {
       return chunk.append(key: key, summary)
     }
     add(header.metadata(of: record), key: key)

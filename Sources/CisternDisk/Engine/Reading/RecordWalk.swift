@@ -27,7 +27,7 @@ struct RecordWalk: ~Copyable {
   ///   - digest: The name of the record in the order of the file, if that is not the key.
   mutating func add(_ metadata: RecordMetadata, key: RawSpan, digest: RawSpan? = nil) {
     // The invalidations are read after the record, so that every earlier one applies to it.
-    if !invalidations.isClear(for: snapshot) {
+    if !invalidations.isVisibleWithoutComparison(at: snapshot) {
       switch invalidations.visibility(of: metadata, key: key, snapshot: snapshot) {
       case .visible: break
       case .concealed: return

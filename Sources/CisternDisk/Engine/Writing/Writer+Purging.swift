@@ -32,7 +32,7 @@ extension Writer {
     }
     guard let ended else { return }
     for part in walk.targetParts {
-      walk.partition.invalidations.purged(part, row: ended.row, transaction: ended.number)
+      walk.partition.invalidations.endPurged(part, row: ended.row, transaction: ended.number)
     }
   }
 
