@@ -7,7 +7,7 @@ struct CommitState {
   /// The items before this position are committed.
   private(set) var position = 0
   /// Whether the removals of all records, and the invalidations, are committed.
-  private(set) var hasPreliminaries: Bool
+  private(set) var arePreliminariesCommitted: Bool
   /// The number of records that got a second chance in this group.
   private(set) var secondChances = 0
   /// The number of bytes to evict before the next batch is put. Nil unless an earlier step began that eviction.
@@ -37,16 +37,16 @@ struct CommitState {
 
   init(group: CommitGroup) {
     self.group = group
-    hasPreliminaries = !group.hasPreliminaries
+    arePreliminariesCommitted = !group.hasPreliminaries
   }
 
-  var isDone: Bool { position == group.count && hasPreliminaries }
+  var isDone: Bool { position == group.count && arePreliminariesCommitted }
 
   mutating func advance(to position: Int, secondChances: Int, debt: Int?) {
     self.position = position
     self.secondChances += secondChances
     self.debt = debt
-    hasPreliminaries = true
+    arePreliminariesCommitted = true
     attempts = RoomAttempts()
   }
 
@@ -57,7 +57,7 @@ struct CommitState {
     attempts = RoomAttempts()
     committed = []
     committedCount = 0
-    hasPreliminaries = !group.hasPreliminaries
+    arePreliminariesCommitted = !group.hasPreliminaries
   }
 
   /// Gives up the next item or batch, because it does not fit even after eviction.
@@ -73,7 +73,7 @@ struct CommitState {
 
   /// Gives up the next batch if it has become too large for one transaction. On a full device, also gives up a record
   /// or batch that would displace too many others. Returns whether it did.
-  mutating func skipsUnfit(limits: DiskLimits, isDeviceFull: Bool, location: String) -> Bool {
+  mutating func skipIfUnfit(limits: DiskLimits, isDeviceFull: Bool, location: String) -> Bool {
     guard position < group.count, group.isUnfit(at: position, limits: limits, isDeviceFull: isDeviceFull) else {
       return false
     }
@@ -97,7 +97,7 @@ struct CommitState {
       giveUp(unit, failure)
       next = unit.upperBound
     }
-    if !hasPreliminaries || position == 0 { failureOfAll = failure }
+    if !arePreliminariesCommitted || position == 0 { failureOfAll = failure }
   }
 
   /// Gives up an item or a batch.

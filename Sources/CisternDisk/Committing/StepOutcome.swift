@@ -27,13 +27,13 @@ struct StepOutcome {
   var counts: [Generation: GenerationCounts?] = [:]
 
   /// Counts a stored record of the partition.
-  mutating func stored(_ partition: Partition) {
+  mutating func countStore(of partition: Partition) {
     hasChanges = true
     storesByPartition[ObjectIdentifier(partition), default: 0] += 1
   }
 
   /// Counts a removed record of the partition.
-  mutating func removed(_ partition: Partition) {
+  mutating func countRemoval(of partition: Partition) {
     hasChanges = true
     removalsByPartition[ObjectIdentifier(partition), default: 0] += 1
   }

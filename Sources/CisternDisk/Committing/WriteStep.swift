@@ -51,7 +51,7 @@ struct WriteStep: ~Copyable {
     let draft = versioned(draft, for: partition)
     let generation = try generation(of: partition, creating: true, in: &transaction.transaction)
     guard try records.put(draft, of: generation, protected: isProtected, in: &transaction) else { return false }
-    outcome.stored(partition)
+    outcome.countStore(of: partition)
     return true
   }
 
@@ -106,7 +106,7 @@ struct WriteStep: ~Copyable {
     let removal = try records.remove(key, of: generation, onlyIfDamaged: onlyIfDamaged, in: &transaction)
     switch removal {
     case .damaged? where onlyIfDamaged: outcome.damaged.append((partition, key))
-    case .sound?, .damaged?: outcome.removed(partition)
+    case .sound?, .damaged?: outcome.countRemoval(of: partition)
     case nil: break
     }
   }

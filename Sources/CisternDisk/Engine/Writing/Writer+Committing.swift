@@ -79,7 +79,7 @@ extension Writer {
     tryLargerSize()
     var budget = deviceRoom.limits.pagesPerTransaction
     while !commit.isDone {
-      if commit.skipsUnfit(limits: deviceRoom.limits, isDeviceFull: deviceRoom.isLimited, location: engine.directory) {
+      if commit.skipIfUnfit(limits: deviceRoom.limits, isDeviceFull: deviceRoom.isLimited, location: engine.directory) {
         continue
       }
       guard let file = engine.file else {
@@ -123,7 +123,7 @@ extension Writer {
     let progress = extents?.reclaimProgress
     let (outcome, number, position) = try withStep(in: file) {
       (step, transaction) throws(LMDBError) -> (StepOutcome, TransactionNumber, Int) in
-      if !commit.hasPreliminaries { try putPreliminaries(of: group, &step, in: &transaction.transaction) }
+      if !commit.arePreliminariesCommitted { try putPreliminaries(of: group, &step, in: &transaction.transaction) }
       for batch in group.batches where !batch.writes.isEmpty {
         try step.putFormats(of: batch.partition, in: &transaction.transaction)
       }
@@ -144,12 +144,12 @@ extension Writer {
       return (step.outcome, transaction.transaction.transactionNumber, position)
     }
     isCommitted = true
-    if position == start, case .extents = file.layout, commit.hasPreliminaries {
+    if position == start, case .extents = file.layout, commit.arePreliminariesCommitted {
       commit.attempts.noteEmptyStep(hasMadeRoom: extents?.reclaimProgress != progress)
     } else {
       commit.advance(to: position, secondChances: reclaimer.secondChances, debt: reclaimer.batchDebt)
     }
-    published(outcome, number: number, of: file, &commit, leaving: leaving)
+    publish(outcome, number: number, of: file, &commit, leaving: leaving)
   }
 
   /// Puts the next item or batch, and returns the position after it. Returns nil if it must wait for the next
@@ -228,7 +228,7 @@ extension Writer {
   }
 
   /// Publishes a committed step: its invalidations, formats, generations, and counts.
-  func published(
+  func publish(
     _ outcome: StepOutcome, number: TransactionNumber, of file: DiskFile, _ commit: inout CommitState,
     leaving: [EvictedKey]
   ) {

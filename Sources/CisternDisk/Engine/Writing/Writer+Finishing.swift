@@ -14,11 +14,13 @@ extension Writer {
       let removals = restoreUnwritten(of: batch, commit)
       keptBytes += removals.bytes
       keptCount += removals.count
-      if !commit.hasPreliminaries { keptCount += restorePreliminaries(of: batch, through: commit.group.through) }
+      if !commit.arePreliminariesCommitted {
+        keptCount += restorePreliminaries(of: batch, through: commit.group.through)
+      }
     }
     if commit.group.unopened != nil {
       keptCount += engine.unopened.withLock { unopened in
-        guard commit.hasPreliminaries else { return unopened.restore() }
+        guard commit.arePreliminariesCommitted else { return unopened.restore() }
         unopened.finishCommitting()
         return 0
       }

@@ -81,7 +81,7 @@ final class Writer {
       // wakes the thread.
       engine.writerIsIdle.store(true, ordering: .sequentiallyConsistent)
       let count = engine.stagedCount.load(ordering: .sequentiallyConsistent)
-      let answer = state.duty(now: monotonicNanoseconds(), stagedCount: count, interval: interval)
+      let answer = state.takeDuty(now: monotonicNanoseconds(), stagedCount: count, interval: interval)
       if case .waiting(until: nil) = answer { return answer }
       engine.writerIsIdle.store(false, ordering: .relaxed)
       return answer
