@@ -3,6 +3,12 @@ struct EvictionCost: Sendable {
   /// The newest bytes cost so many times as much as the oldest ones.
   private static let newestFactor = 8.0
 
+  /// Returns a cost above that of all values in a window. The values at its ends can have further pages outside of it.
+  ///
+  /// - Parameter bytes: The size of the window.
+  /// - Returns: The cost.
+  static func highest(inWindowOf bytes: Int) -> Int { 2 * Int(newestFactor) * bytes }
+
   /// For each age, the share of all bytes that are newer.
   private var newerShares: [ExtentAge: Double] = [:]
 

@@ -24,8 +24,7 @@ extension ExtentStep {
       let cost = extent.isFree ? 0 : costs.cost(of: extent.liveBytes, age: extent.age)
       add(first, limits.pagesPerExtent, .extent(number), cost: appended.contains(number) ? nil : cost)
     }
-    // More than the evictions in any window cost.
-    let highestCost = 16 * count * limits.pageSize
+    let highestCost = EvictionCost.highest(inWindowOf: count * limits.pageSize)
     let costsOfNew = state.newSeparates.costs(from: highestCost)
     for (number, record) in state.separates.records {
       guard let first = try target.committedPage(of: ExtentRow.Key(number)) else { continue }
@@ -38,7 +37,7 @@ extension ExtentStep {
     let immovable = state.experience.treePagesInWindow
     for item in uses.items {
       let digest = RecordDigest(lowBits: item.digest)
-      // The copy of the page, and the freed one.
+      // LMDB copies the page and frees it.
       let cost = immovable.contains(item.page) ? highestCost : 2 * limits.pageSize
       add(item.page, 1, .items(digest, of: Generation(number: item.key.number)), cost: cost)
     }
@@ -60,6 +59,6 @@ extension ExtentStep {
     var isKnown = [Bool](repeating: false, count: uses.lastPage + 1)
     for page in uses.free { isKnown[page] = true }
     for run in runs { for page in run.pages.clamped(to: isKnown.indices) { isKnown[page] = true } }
-    return isKnown.indices.dropFirst(2).filter { !isKnown[$0] }
+    return isKnown.indices.dropFirst(OccupiedPages.metaPageCount).filter { !isKnown[$0] }
   }
 }

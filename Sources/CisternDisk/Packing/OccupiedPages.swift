@@ -22,6 +22,9 @@ struct OccupiedPages: Sendable {
     let cost: Int?
   }
 
+  /// The number of LMDB's meta pages, with which the file begins. They never move.
+  static let metaPageCount = 2
+
   /// The number of pages of the map.
   let pageCount: Int
   /// The number of pages that the file has. LMDB gives no value pages on both sides of this place.
@@ -42,9 +45,10 @@ struct OccupiedPages: Sendable {
     var best: (start: Int, cost: Int)?
     var (first, last) = (0, 0)
     var (cost, fixed) = (0, 0)
-    // A cheapest window begins behind the two meta pages, behind a run, or at the end of the file. A move down to the
+    // A cheapest window begins behind the meta pages, behind a run, or at the end of the file. A move down to the
     // next of these places adds no run.
-    let starts = [2] + runs.map(\.pages.upperBound).filter { $0 < fileEnd } + [max(fileEnd, 2)]
+    let lowest = Self.metaPageCount
+    let starts = [lowest] + runs.map(\.pages.upperBound).filter { $0 < fileEnd } + [max(fileEnd, lowest)]
     for start in starts where start + count <= pageCount {
       while last < runs.count, runs[last].pages.lowerBound < start + count {
         cost += runs[last].cost ?? 0
