@@ -127,7 +127,7 @@ struct RecordStep {
   /// the order without a mark.
   mutating func evictOldest(
     keeping: Bool, in transaction: inout WriteTransaction
-  ) throws(LMDBError) -> Eviction? {
+  ) throws(LMDBError) -> EvictionAttempt? {
     guard let (sequence, key) = try oldest(in: &transaction) else { return nil }
     guard let key, case .record(let number, let size, let digested) = try present(under: key, in: transaction),
       number == sequence

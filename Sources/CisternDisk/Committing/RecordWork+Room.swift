@@ -47,10 +47,10 @@ extension RecordWork {
   /// If `keeping` is true and the record is marked as read, it gets a second chance instead.
   mutating func evictOldest(
     keeping: Bool, in transaction: inout IndexTransaction
-  ) throws(LMDBError) -> Eviction? {
+  ) throws(LMDBError) -> EvictionAttempt? {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
       try step.evictOldest(keeping: keeping, in: &transaction)
-    } extents: { (_, _) throws(LMDBError) -> Eviction? in
+    } extents: { (_, _) throws(LMDBError) -> EvictionAttempt? in
       preconditionFailure("records in extents have no order of their own")
     }
   }
@@ -105,4 +105,13 @@ extension RecordWork {
       try step.makeRoom(forBatch: sizes, in: &target)
     }
   }
+}
+
+/// The result of examining the oldest record for eviction.
+enum EvictionAttempt {
+  /// The record was evicted. The file has about this many more free bytes.
+  case dropped(bytes: Int)
+  /// The record has a second chance: it was used since it took its place in the order, or the transaction protects
+  /// it.
+  case secondChance
 }

@@ -44,12 +44,3 @@ struct StepOutcome {
     return (pages > 0 ? pages * DiskLimits.pageSize : size) + 2 * key + 48
   }
 }
-
-/// The result of examining the oldest record for eviction.
-enum Eviction {
-  /// The record was evicted. The file has about this many more free bytes.
-  case dropped(bytes: Int)
-  /// The record has a second chance: it was used since it took its place in the order, or the transaction protects
-  /// it.
-  case secondChance
-}

@@ -9,12 +9,12 @@ extension WriteStep {
   ) throws(LMDBError) {
     var row = try transaction.invalidationVersionRow(of: partition.name, in: file.meta)
     var written: [Invalidation: FileInvalidationVersion] = [:]
-    for (invalidation, invalidationVersion) in invalidations.sorted(by: { $0.value < $1.value }) {
-      row.invalidationVersion = max(
-        FileInvalidationVersion(sameNumberAs: invalidationVersion), row.invalidationVersion.next())
-      written[invalidation] = row.invalidationVersion
+    for (invalidation, version) in invalidations.sorted(by: { $0.value < $1.value }) {
+      let fileVersion = max(FileInvalidationVersion(sameNumberAs: version), row.invalidationVersion.next())
+      row.invalidationVersion = fileVersion
+      written[invalidation] = fileVersion
       try transaction.put(
-        MetaTable.value(invalidation, invalidationVersion: row.invalidationVersion),
+        MetaTable.value(invalidation, invalidationVersion: fileVersion),
         forKey: MetaTable.invalidation(invalidation, of: partition.name), in: file.meta)
     }
     row.invalidationVersion = max(
@@ -37,15 +37,15 @@ extension WriteStep {
     in transaction: inout WriteTransaction
   ) throws(LMDBError) -> InvalidationVersionRow {
     var row = try transaction.invalidationVersionRow(of: partition.name, in: file.meta)
-    for (key, invalidation, invalidationVersion) in try rows(of: targets, partition, in: transaction) {
+    for (key, invalidation, fileVersion) in try rows(of: targets, partition, in: transaction) {
       _ = try transaction.remove(key, in: file.meta)
       guard invalidation.size <= WriteStep.longestEnded else {
-        row.purged = max(row.purged, invalidationVersion)
+        row.purged = max(row.purged, fileVersion)
         continue
       }
       try transaction.put(
-        MetaTable.value(invalidation, invalidationVersion: invalidationVersion),
-        forKey: MetaTable.ended(invalidationVersion, of: partition.name), in: file.meta)
+        MetaTable.value(invalidation, invalidationVersion: fileVersion),
+        forKey: MetaTable.ended(fileVersion, of: partition.name), in: file.meta)
     }
     let oldest = row.invalidationVersion.earlier(by: keptCount)
     if oldest > row.purged {
@@ -64,10 +64,10 @@ extension WriteStep {
   private static let longestEnded = 512
 
   private func endedKeys(
-    of name: String, upTo invalidationVersion: FileInvalidationVersion, in transaction: borrowing WriteTransaction
+    of name: String, upTo fileVersion: FileInvalidationVersion, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> [[UInt8]] {
     var keys: [[UInt8]] = []
-    let last = MetaTable.ended(invalidationVersion, of: name)
+    let last = MetaTable.ended(fileVersion, of: name)
     var cursor: Cursor<Database, CursorReads> = try transaction.cursor(in: file.meta)
     var isAtRow = try cursor.move(toFirstFrom: MetaTable.ended(name).rawSpan)
     while isAtRow, let key = cursor.key?.copiedBytes(), !last.rawSpan.precedes(key.rawSpan) {
@@ -81,17 +81,16 @@ extension WriteStep {
   private func rows(
     of targets: [Invalidation: FileInvalidationVersion], _ partition: Partition,
     in transaction: borrowing WriteTransaction
-  ) throws(LMDBError) -> [(key: [UInt8], invalidation: Invalidation, invalidationVersion: FileInvalidationVersion)] {
-    var rows: [(key: [UInt8], invalidation: Invalidation, invalidationVersion: FileInvalidationVersion)] = []
+  ) throws(LMDBError) -> [(key: [UInt8], invalidation: Invalidation, fileVersion: FileInvalidationVersion)] {
+    var rows: [(key: [UInt8], invalidation: Invalidation, fileVersion: FileInvalidationVersion)] = []
     let prefix = MetaTable.invalidations(partition.name)
     var cursor: Cursor<Database, CursorReads> = try transaction.cursor(in: file.meta)
     var isAtRow = try cursor.move(toFirstFrom: prefix.rawSpan)
     while isAtRow, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
-      if let (invalidation, invalidationVersion) = try MetaTable.invalidation(at: cursor),
-        let target = targets[invalidation],
-        invalidationVersion <= target
+      if let (invalidation, fileVersion) = try MetaTable.invalidation(at: cursor),
+        let target = targets[invalidation], fileVersion <= target
       {
-        rows.append((key, invalidation, invalidationVersion))
+        rows.append((key, invalidation, fileVersion))
       }
       isAtRow = try cursor.moveToNext()
     }
