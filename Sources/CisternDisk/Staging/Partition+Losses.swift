@@ -15,7 +15,7 @@ extension Partition {
   /// covers the record also ends this state.
   func isLost(_ key: RawSpan) -> Bool { lostRecord(ofKey: key) != nil }
 
-  /// The record of a key that left, if its end has not been told and it was not removed with others since.
+  /// The record of a key that left, if its end has not been reported and it was not removed with others since.
   func lostRecord(ofKey key: RawSpan) -> LostRecord? {
     lostKeys.record(ofKey: key).flatMap { stands($0, forKey: key) ? $0 : nil }
   }
