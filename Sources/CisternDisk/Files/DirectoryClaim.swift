@@ -92,6 +92,7 @@ final class DirectoryClaim: Sendable {
   /// If the mark on the device may not say `sound` yet, the fingerprint is written in a second step. A mark with
   /// `sound` and a fingerprint therefore proves that the device has the word `sound`.
   func write(_ newMark: BootMark) throws(SystemError) {
+    // A mark that cannot be read may say anything.
     if newMark.state == .sound, newMark.file.fingerprint != nil, (try? readMark())?.state != .sound {
       var word = newMark
       word.file.fingerprint = nil
@@ -130,7 +131,7 @@ final class DirectoryClaim: Sendable {
     }
   }
 
-  /// Returns the fingerprint that a process recorded last, or nil if the mark has none.
+  /// Returns the fingerprint that a process recorded last, or nil if the mark has none or cannot be read.
   func notedFingerprint() -> DataFileFingerprint? {
     (try? readMark())?.file.fingerprint
   }

@@ -26,6 +26,8 @@ extension DiskTier {
 
 extension DiskEngine {
   /// The disk limit of the store. A read-only store can be open with another limit than the store has.
+  ///
+  /// A mark that cannot be read does not prevent the backup. The copy then has the limit of this opening.
   fileprivate var recordedLimit: ByteCount {
     guard options.isReadOnly, let mark = try? claim.readMark(), mark.limit > 0 else { return .bytes(limits.limit) }
     return .bytes(mark.limit)

@@ -107,6 +107,7 @@ final class DiskRegistry: Sendable {
 
   /// Registers the engine for the directory that replaced its own, so that further openings there share it.
   func follow(_ engine: DiskEngine) {
+    // A directory that cannot be examined keeps its old identity here. Further openings of it then do not share the engine.
     guard let identity = try? DirectoryIdentity(of: engine.directory) else { return }
     places.change { places in
       guard places[identity] == nil, let known = places.first(where: { $0.value.engine === engine }) else { return }
