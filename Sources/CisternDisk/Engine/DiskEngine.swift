@@ -44,6 +44,8 @@ final class DiskEngine: Sendable {
   let stagedBytes = Atomic<Int>(0)
   /// Whether the writer thread sleeps until a write is staged. The thread that stages one must then wake it.
   let writerIsIdle = Atomic<Bool>(false)
+  /// Whether the writer thread waits until a reader ends that keeps pages from reuse. For tests.
+  let writerAwaitsReader = Atomic<Bool>(false)
   /// The number of the newest batch. ``openBatch()`` raises it.
   let batchNumber = Atomic<UInt64>(0)
   /// The tickets of the batches that ended since the last hand-over.

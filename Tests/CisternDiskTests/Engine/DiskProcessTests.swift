@@ -2,6 +2,7 @@ import CisternTesting
 import CisternTestSupport
 import Foundation
 import LMDB
+import Synchronization
 import Testing
 
 @testable import CisternCore
@@ -231,12 +232,7 @@ import Testing
         await cache.waitForRoom()
       }
     }
-    // The writer thread waits when it commits no more. A kill before that would only test less.
-    var (commits, last) = (-1, ContinuousClock.now)
-    while ContinuousClock.now - last < .milliseconds(200) {
-      if tier.statistics.commits != commits { (commits, last) = (tier.statistics.commits, .now) }
-      await Task.yield()
-    }
+    while !tier.engine.writerAwaitsReader.load(ordering: .acquiring) { await Task.yield() }
     _ = child.kill()
     await writes.value
     try await tier.flush()

@@ -1,6 +1,7 @@
 import CisternCore
 import LMDB
 import Locking
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -45,6 +46,8 @@ extension Writer {
     let start = monotonicNanoseconds()
     let patience = engine.options.readerPatience.clampedNanoseconds
     guard let reader = try blockingReader(of: file, laggingMoreThan: lag) else { return hasCleared }
+    engine.writerAwaitsReader.store(true, ordering: .releasing)
+    defer { engine.writerAwaitsReader.store(false, ordering: .releasing) }
     var turns = 0
     while monotonicNanoseconds() - start < patience {
       usleep(1000)
