@@ -87,7 +87,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A removal counts while the file cannot be read, though nobody can see what it removes`() async throws {
+  @Test func `A removal counts while the file cannot be read, although no caller can see its record`() async throws {
     let scratch = TemporaryDirectory()
     // Only a flush commits: the writer thread must not look for the file while the test hides it.
     let tier = try openTier(scratch, interval: .seconds(3600))

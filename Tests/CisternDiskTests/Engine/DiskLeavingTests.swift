@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(arguments: [1, 10, 20], [100, 200, 300])
-  func `The loss of a record that its own transaction evicts is told`(count: Int, size: Int) async throws {
+  func `The loss of a record that its own transaction evicts is reported`(count: Int, size: Int) async throws {
     let scratch = TemporaryDirectory()
     let told = Told()
     let marks = Switch<RecencyBitmap>()

@@ -115,7 +115,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A record that is evicted while its rewrite is staged is told of, and does not come back`() async throws {
+  @Test func `A record that is evicted while its rewrite is staged is reported, and does not come back`() async throws {
     let scratch = TemporaryDirectory()
     let told = Told()
     let (tier, cache) = try await open(scratch, limit: .kibibytes(256), told: told)

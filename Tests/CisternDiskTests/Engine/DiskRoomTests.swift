@@ -25,7 +25,8 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A record larger than an eighth of the limit is refused, leaves no older one behind, and evicts nobody`()
+  @Test
+  func `A record larger than an eighth of the limit is refused, leaves no older one behind, and evicts no record`()
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -54,7 +55,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A write that a full device cuts short is told of as one for want of room`() async throws {
+  @Test func `A write that a full device cuts short is reported as a lack of room`() async throws {
     let scratch = TemporaryDirectory()
     let told = Told()
     let failing = Switch<DiskFaults.Fault>()

@@ -200,7 +200,7 @@ import Testing
 
   /// The batches have records in extents and large ones beside them.
   @Test(arguments: [Durability.processCrash, .powerCut], 1..<9)
-  func `A file with room evicts nothing, whatever the sizes of its records and commits are`(
+  func `A file with room evicts nothing, regardless of the sizes of its records and commits`(
     durability: Durability, seed: UInt64
   ) async throws {
     func open() throws -> DiskTier {

@@ -160,7 +160,8 @@ import Testing
     await #expect(throws: CisternError.self) { try await fixture.store.close() }
   }
 
-  @Test func `A caller that waits for the commit of a write gets an error if a clear nobody asked for drops it`()
+  @Test
+  func `A caller that waits for the commit of a write gets an error if a clear that no caller requested drops it`()
     async throws
   {
     let fixture = try await Fixture()

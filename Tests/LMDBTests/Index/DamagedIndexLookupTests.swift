@@ -11,7 +11,7 @@ import Testing
   import Darwin
 #endif
 
-/// A lookup reads no byte outside of the pages that it checked, whatever they contain.
+/// A lookup reads no byte outside of the pages that it checked, regardless of their contents.
 @Suite struct DamagedIndexLookupTests {
   /// Pages of a file in memory, between two inaccessible pages.
   @unsafe
