@@ -9,25 +9,43 @@ import Testing
 
 /// A data file that is replaced while the store is open. Observers learn that its records are lost.
 @Suite struct LostFileTests {
-  @Test(arguments: [true, false])
-  func `Observers learn of the records that a replaced data file loses`(isDamaged: Bool) async throws {
+  /// A cache whose record "disk" is on disk only, and an observer of it.
+  private final class Fixture: Sendable {
     let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
-    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.take() })
-    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure)
-    let cache = try store.cache("values", of: Int.self, keyedBy: String.self)
+    let tier: DiskTier
+    let store: Store
+    let cache: Cache<String, Int>
     let log = ChangeFold()
-    let token = cache.observe { log.add($0) }
-    cache["disk"] = 1
-    try await store.flush()
-    cache.trim(toCost: 0)
+    let token: ObservationToken
+
+    init() async throws {
+      tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { [failing] in failing.take() })
+      store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure)
+      cache = try store.cache("values", of: Int.self, keyedBy: String.self)
+      token = cache.observe { [log] in log.add($0) }
+      cache["disk"] = 1
+      try await store.flush()
+      cache.trim(toCost: 0)
+    }
+
+    func close() async throws {
+      token.cancel()
+      try await store.close()
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `Observers learn of the records that a replaced data file loses`(isDamaged: Bool) async throws {
+    let fixture = try await Fixture()
+    let (store, cache, log, failing) = (fixture.store, fixture.cache, fixture.log, fixture.failing)
     cache["both"] = 2
     try await store.flush()
     cache["staged"] = 3
     cache.trim(toCost: 0)
     _ = cache["both"]
     cache["staged in memory"] = 4
-    if isDamaged { failing.set(.corrupted) } else { try FileManager.default.removeItem(at: scratch.dataFile) }
+    if isDamaged { failing.set(.corrupted) } else { try FileManager.default.removeItem(at: fixture.scratch.dataFile) }
     try await store.flush()
     cache["end"] = 0
     while log.contents["end"] == nil { await Task.yield() }
@@ -43,22 +61,13 @@ import Testing
     for key in ["both", "staged", "staged in memory"] { #expect(cache[key] == log.contents[key]) }
     try await store.flush()
     #expect(cache.checkInvariants() == [])
-    #expect(tier.checkInvariants() == [])
-    token.cancel()
-    try await store.close()
+    #expect(fixture.tier.checkInvariants() == [])
+    try await fixture.close()
   }
 
   @Test func `A file that is opened again without a loss is no loss for observers`() async throws {
-    let scratch = TemporaryDirectory()
-    let failing = Switch<DiskFaults.Fault>()
-    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.take() })
-    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure)
-    let cache = try store.cache("values", of: Int.self, keyedBy: String.self)
-    let log = ChangeFold()
-    let token = cache.observe { log.add($0) }
-    cache["disk"] = 1
-    try await store.flush()
-    cache.trim(toCost: 0)
+    let fixture = try await Fixture()
+    let (store, cache, log, failing) = (fixture.store, fixture.cache, fixture.log, fixture.failing)
     cache["end"] = 0
     failing.set(.panic)
     try? await store.flush()
@@ -67,8 +76,7 @@ import Testing
     cache["end"] = 1
     while log.contents["end"] != 1 { await Task.yield() }
     #expect(log.clears == 0 && cache["disk"] == 1)
-    token.cancel()
-    try await store.close()
+    try await fixture.close()
   }
 
   @Test(arguments: SubjectKind.tiered)
@@ -77,7 +85,7 @@ import Testing
       let subject = try Subject(kind, on: executor)
       let (cache, tier) = (subject.cache, subject.tier!)
       let log = ChangeFold()
-      let token = cache.observe { log.add($0) }
+      let token = cache.observe { [log] in log.add($0) }
       let keys = ["a", "b", "c"]
       for key in keys { cache[key] = 1 }
       try await tier.flush()
