@@ -1,5 +1,5 @@
 import CisternTestSupport
-import Synchronization
+import Locking
 import Testing
 
 @testable import CisternCore
@@ -103,7 +103,7 @@ import Testing
     let told = Told()
     // The record's transaction fails seven times. The first attempt to make room commits twice, and later ones four times.
     let failing = Set([0, 3] + (0..<5).map { 8 + 5 * $0 })
-    let count = Mutex(-1)
+    let count = Guarded(-1)
     let faults = DiskFaults {
       count.withLock { count in
         guard count >= 0 else { return nil }

@@ -183,63 +183,63 @@ import Testing
     try await tier.close()
   }
 
-  /// Opens a store of 4 MiB, in which only a flush retries a failing disk.
-  private static func open(_ scratch: TemporaryDirectory, readerPatience: Duration, told: Told) throws -> DiskTier {
+  /// Opens a store of 4 MiB whose pages a read of another process keeps, and closes it after `body`.
+  ///
+  /// Only a flush retries a failing disk.
+  private static func withHolder(
+    readerPatience: Duration,
+    _ body: (DiskTier, any TransactionalPartition, _ holder: ChildProcess, Told) async throws -> Void
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    let told = Told()
+    let holder = try ChildProcess("hold", scratch.store, "\(4 << 20)", "processCrash")
+    #expect(holder.readLine() == "holding")
     var options = DiskOptions(limit: .mebibytes(4), layout: .tested, commitInterval: .milliseconds(1))
     options.readerPatience = readerPatience
     options.retryInterval = .seconds(3600)
-    return try DiskTier(directory: scratch.store, options: options) { report in
+    let tier = try DiskTier(directory: scratch.store, options: options) { report in
       told.reports.withLock { $0.append(report) }
     }
+    try await body(tier, try tier.cache(), holder, told)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
   }
 
   @Test func `A store that another process's read has degraded recovers when that process was killed`() async throws {
-    let scratch = TemporaryDirectory()
-    let told = Told()
-    let child = try ChildProcess("hold", scratch.store, "\(4 << 20)", "processCrash")
-    #expect(child.readLine() == "holding")
-    let tier = try Self.open(scratch, readerPatience: .milliseconds(5), told: told)
-    let cache = try tier.cache()
-    for number in 0..<20_000 where cache.mode == .active {
-      cache.put("k\(number)", value(number, size: 1000))
-      await cache.waitForRoom()
+    try await Self.withHolder(readerPatience: .milliseconds(5)) { tier, cache, holder, told in
+      for number in 0..<20_000 where cache.mode == .active {
+        cache.put("k\(number)", value(number, size: 1000))
+        await cache.waitForRoom()
+      }
+      #expect(cache.mode == .degraded)
+      await #expect(throws: CisternError.self) { try await tier.flush() }
+      _ = holder.kill()
+      try await tier.flush()
+      #expect(cache.mode == .active)
+      #expect(await told.reportCodes(atLeast: 3) == [.longReader, .degraded, .recovered])
+      cache.put("last", bytes("last"))
+      try await tier.flush()
+      #expect(cache.get("last") == bytes("last"))
     }
-    #expect(cache.mode == .degraded)
-    await #expect(throws: CisternError.self) { try await tier.flush() }
-    _ = child.kill()
-    try await tier.flush()
-    #expect(cache.mode == .active)
-    #expect(await told.reportCodes(atLeast: 3) == [.longReader, .degraded, .recovered])
-    cache.put("last", bytes("last"))
-    try await tier.flush()
-    #expect(cache.get("last") == bytes("last"))
-    #expect(tier.checkInvariants() == [])
-    try await tier.close()
   }
 
   @Test(.timeLimit(.minutes(5)))
   func `A write that waits for another process's read continues when that process is killed`() async throws {
-    let scratch = TemporaryDirectory()
-    let told = Told()
-    let child = try ChildProcess("hold", scratch.store, "\(4 << 20)", "processCrash")
-    #expect(child.readLine() == "holding")
     // The wait ends only because the process is killed, regardless of the speed of the machine.
-    let tier = try Self.open(scratch, readerPatience: .seconds(3600), told: told)
-    let cache = try tier.cache()
-    let writes = Task {
-      for number in 0..<12_000 {
-        cache.put("k\(number)", value(number, size: 1000))
-        await cache.waitForRoom()
+    try await Self.withHolder(readerPatience: .seconds(3600)) { tier, cache, holder, told in
+      let writes = Task {
+        for number in 0..<12_000 {
+          cache.put("k\(number)", value(number, size: 1000))
+          await cache.waitForRoom()
+        }
       }
+      while !tier.engine.writerAwaitsReader.load(ordering: .acquiring) { await Task.yield() }
+      _ = holder.kill()
+      await writes.value
+      try await tier.flush()
+      #expect(told.reportCodes == [])
+      #expect(cache.get("k11999") == value(11_999, size: 1000))
     }
-    while !tier.engine.writerAwaitsReader.load(ordering: .acquiring) { await Task.yield() }
-    _ = child.kill()
-    await writes.value
-    try await tier.flush()
-    #expect(told.reportCodes == [])
-    #expect(cache.get("k11999") == value(11_999, size: 1000))
-    #expect(tier.checkInvariants() == [])
-    try await tier.close()
   }
 
   @Test func `A store whose limit differs from another process's does not open, and the error says why`() async throws {
