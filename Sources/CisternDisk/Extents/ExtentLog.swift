@@ -122,7 +122,7 @@ struct ExtentLog: Sendable, Equatable {
     let room = ExtentLayout.room(for: size)
     precondition(size > 0 && size <= layout.largestRecord, "the record is empty or too large for an extent")
     if let number = open[stream], let address = append(room, to: number, of: stream) {
-      if stream == .copies { raiseAge(of: number, to: age) }
+      raiseAge(of: number, to: age)
       return address
     }
     guard let number = reusable(for: stream, during: horizon) else { return nil }
@@ -138,9 +138,10 @@ struct ExtentLog: Sendable, Equatable {
     return append(room, to: number, of: stream)
   }
 
-  /// Gives an extent of copies the age of its newest record.
+  /// Gives an extent the age of its newest record.
   ///
-  /// With the age of its first record, a record with a second chance could be evicted before it is read again.
+  /// Small records can take long to fill an extent. With the age of the first of them, the newest would be evicted before
+  /// separate records that are older. A copy with a second chance could be evicted before it is read again.
   private mutating func raiseAge(of number: ExtentNumber, to age: ExtentAge?) {
     guard let extent = self[number] else { return }
     let raised = age ?? (extent.age == newestAge ? newestAge : newestAge.next())

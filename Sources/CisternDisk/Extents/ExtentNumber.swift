@@ -9,7 +9,7 @@ struct ExtentNumber: Sendable, Hashable, Comparable {
   static func < (left: ExtentNumber, right: ExtentNumber) -> Bool { left.number < right.number }
 }
 
-/// The place of an extent in the order of eviction. New records give their extent the next age.
+/// The place of an extent in the order of eviction. It is that of the newest record in the extent.
 ///
 /// An extent of copies has the age of the extent that the records come from, so a copy makes no record younger.
 struct ExtentAge: Sendable, Hashable, Comparable {

@@ -1,4 +1,5 @@
-/// The separate records that the last commit groups have written. They leave only if nothing else is left, the newest last.
+/// The separate records that the last commit groups have written. They leave after all other separate records and after older
+/// extents, the newest last.
 ///
 /// If all others were read, their second chances would make these leave first.
 struct NewSeparates: Sendable, Equatable {

@@ -54,7 +54,8 @@ extension ExtentStep {
     // An eviction for lack of room would be in vain if only a commit is missing.
     if !canCopy, log.hasPending(during: horizon) { return nil }
     let policy = ReclaimPolicy(meanRecordSize: state.experience.meanRecordSize)
-    var separate = state.separates.oldest(except: appendedSeparates.union(state.newSeparates.all()))
+    let separate =
+      state.separates.oldest(except: appendedSeparates.union(state.newSeparates.all())) ?? oldestNewSeparate()
     var choice = policy.choose(in: log, canCopy: canCopy, except: appended)
     if choice == nil, separate == nil {
       // A small file can have no closed extent.
@@ -65,7 +66,6 @@ extension ExtentStep {
         break
       }
     }
-    if choice == nil { separate = separate ?? oldestNewSeparate() }
     guard let choice, let age = state.log[choice.number]?.age else { return separate.map { .separate($0.number) } }
     if choice.method == .evict, let separate, separate.record.age < age { return .separate(separate.number) }
     return .extent(choice, age: age)

@@ -96,6 +96,30 @@ import Testing
     try await tier.close()
   }
 
+  /// Large records come and go while small ones fill an extent. The age of the first of them says nothing about the newest.
+  @Test(arguments: [ByteCount.mebibytes(16), .mebibytes(4)])
+  func `Of small and large records, the newest are kept`(former: ByteCount) async throws {
+    let scratch = TemporaryDirectory()
+    var tier = try openTier(scratch, limit: former)
+    var cache = try tier.cache()
+    let keys = 0..<600
+    func size(of number: Int) -> Int { number % 2 == 0 ? 40_000 : 300 }
+    for number in keys {
+      cache.put("k\(number)", value(number, size: size(of: number)))
+      if number % 2 == 1 { try await tier.flush() }
+    }
+    try await tier.close()
+    tier = try openTier(scratch, limit: .mebibytes(4))
+    cache = try tier.cache()
+    let kept = keys.filter { cache.get("k\($0)") == value($0, size: size(of: $0)) }
+    let oldestLarge = try #require(kept.first { $0 % 2 == 0 })
+    #expect(oldestLarge > 400)
+    let missing = keys.filter { $0 > oldestLarge && !kept.contains($0) }
+    #expect(missing == [])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
   /// The copy's pages are full, and eviction in the order of age only thins them out: few become free.
   @Test(
     arguments: [(1400, 4000), (1300, 4000), (1900, 3000), (700, 8000)],
