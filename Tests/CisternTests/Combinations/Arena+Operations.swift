@@ -86,8 +86,6 @@ extension Arena {
     case failing
     /// Waits until the operation opens ``Arena/hold``, even if the fetch is cancelled.
     case held
-    /// The outcome keeps the stored value.
-    case keeping
     /// Announces the document before the fetch ends.
     case announcing(@Sendable (Document) -> Void)
   }
@@ -109,12 +107,38 @@ extension Arena {
     return outcome
   }
 
-  /// Fetches anew, and keeps the stored value if there is one.
-  func loadKeeping() async {
-    await loadAnew { context in
-      let isKept = context.stored != nil
-      let document = try await self.fetch(.reload, isKept ? .keeping : .usual)
-      return isKept ? .keepStored() : .store(document, tags: [Self.tag])
+  /// Fetches anew, with an outcome of this effect.
+  func loadAnew(_ effect: Record.FetchEffect) async {
+    await loadAnew { context in try await outcome(effect, of: context, .reload) }
+  }
+
+  /// Requests a refresh without a caller.
+  func refresh() {
+    let now = journal.tick()
+    journal.change { record in
+      record.refreshes.append(now)
+      record.pendingRefreshes += 1
+    }
+    // The policy is that of a load that does not fetch during the pause after a failure.
+    let begins = cache.refresh(Self.key) { context in
+      defer { journal.change { $0.pendingRefreshes -= 1 } }
+      return try await outcome(.storing, of: context, .cachedOrFetch)
+    }
+    if !begins { journal.change { $0.pendingRefreshes -= 1 } }
+  }
+
+  /// Fetches a document, and returns the outcome. It stores the document instead of keeping a value that does not exist.
+  private func outcome(
+    _ effect: Record.FetchEffect, of context: FetchContext<String, Document>, _ policy: LoadPolicy
+  ) async throws -> FetchOutcome<Document> {
+    let effect = effect == .keeping && context.stored == nil ? .storing : effect
+    let document = try await fetch(policy, .usual, effect)
+    return switch effect {
+    case .storing: .store(document, tags: [Self.tag])
+    case .keeping: .keepStored()
+    case .returning: .returnOnly(document)
+    case .removing: .returnAndRemove(document)
+    case .absence: .absent()
     }
   }
 
@@ -147,8 +171,25 @@ extension Arena {
         for key in keys { documents[key] = key == Self.key ? try await fetch(policy, form) : Document() }
         return documents
       }
-      let failed = loaded.failures[Self.key].map { Self.outcome(of: $0) }
-      endLoad(number, loaded[Self.key].map { .value($0) } ?? failed ?? .missing)
+      endLoad(number, Self.outcome(of: loaded))
+    } catch {
+      endLoad(number, Self.outcome(of: error))
+    }
+  }
+
+  /// Loads the key and an absent one with contexts. The fetch keeps the stored value of the key, if there is one.
+  func bulkLoadWithContexts() async {
+    let policy = LoadPolicy.cachedOrFetch
+    let number = beginLoad(policy)
+    do {
+      let loaded = try await cache.load(keys: [Self.key, Self.absentKey]) { contexts in
+        var outcomes: [String: FetchOutcome<Document>] = [:]
+        for context in contexts {
+          outcomes[context.key] = context.key == Self.key ? try await outcome(.keeping, of: context, policy) : .absent()
+        }
+        return outcomes
+      }
+      endLoad(number, Self.outcome(of: loaded))
     } catch {
       endLoad(number, Self.outcome(of: error))
     }
@@ -175,6 +216,11 @@ extension Arena {
     }
   }
 
+  private static func outcome(of loaded: LoadedValues<String, Document>) -> Record.Outcome {
+    if let document = loaded[key] { return .value(document) }
+    return loaded.failures[key].map { outcome(of: $0) } ?? .missing
+  }
+
   private static func outcome(of error: any Error) -> Record.Outcome {
     switch error {
     case is CancellationError: .cancelled
@@ -184,7 +230,9 @@ extension Arena {
   }
 
   /// Fetches a document with one new mark.
-  private func fetch(_ policy: LoadPolicy, _ form: FetchForm = .usual) async throws -> Document {
+  private func fetch(
+    _ policy: LoadPolicy, _ form: FetchForm = .usual, _ effect: Record.FetchEffect = .storing
+  ) async throws -> Document {
     let mark = journal.mark(.fetch)
     let span = Record.Span(began: journal.tick())
     let number = journal.change { record in
@@ -201,7 +249,7 @@ extension Arena {
       record.fetches[number].span.ended = now
       record.fetches[number].wasCancelled = wasCancelled
       record.fetches[number].hasFailed = fails
-      if case .keeping = form { record.fetches[number].isKept = true }
+      record.fetches[number].effect = effect
       if fails { record.failures.append(now) }
     }
     if fails { throw Broken() }

@@ -57,6 +57,27 @@ extension Arena {
     saveBoth(draft, mark)
   }
 
+  /// A nested draft over both caches, with the points after its reads and between the two saves.
+  func draftBothNested() async {
+    guard let store, let other else { return }
+    let isOverNothing = cache[Self.key] == nil
+    let outer = store.draft()
+    let inner = outer.draft()
+    let documents = (inner[Self.key, in: cache], inner[Self.key, in: other])
+    await checkpoint.pass(.draftRead)
+    let mark = journal.mark(.draft, isOverNothing: isOverNothing)
+    inner.setValue(
+      (documents.0 ?? Document()).adding(mark), forKey: Self.key, in: cache, tags: tagsOfDependentWrites)
+    inner.setValue((documents.1 ?? Document()).adding(mark), forKey: Self.key, in: other)
+    do {
+      try inner.save()
+    } catch {
+      return journal.change { $0.conflicts += 1 }
+    }
+    await checkpoint.pass(.draftSaved)
+    saveBoth(outer, mark)
+  }
+
   /// A draft over both caches, at once.
   func draftBothAtOnce() {
     guard let store, let other else { return }

@@ -26,12 +26,15 @@ struct Arena: Sendable {
   static let lifetime = Duration.seconds(10)
   static let grace = Duration.seconds(100_000)
   static let refreshFraction = 0.8
+  /// The time after the lifetime in which a load returns the value at once, in a cache with separate windows.
+  static let revalidation = Duration.seconds(20)
+  static let openDuration = Duration.seconds(1)
   static let retryInterval = Duration.seconds(60)
   static let timeout = Duration.seconds(5)
 
   let kind: CacheKind
   let cache: Cache<String, Document>
-  /// Another cache of the store, for batches over both. It is nil in a cache without a store.
+  /// Another cache of the store, for operations on both. It is nil if the combination has none.
   let other: Cache<String, Document>?
   let store: Store?
   /// The second tier of a seeded trial. It is nil in a memory-only cache and over a real disk.
@@ -76,13 +79,14 @@ struct Arena: Sendable {
       tier = nil
     }
     let limit = ByteCount.bytes(kind.memoryLimit)
+    let expiry = combination.operation.hasWindows ? Self.expiryWithWindows : Self.expiry
     switch (kind, backing) {
     case (.memory, _):
       store = nil
       other = nil
       var bounded = settings
       bounded.memoryLimit = limit
-      cache = try Cache(settings: bounded, expiry: Self.expiry, configuration: configuration)
+      cache = try Cache(settings: bounded, expiry: expiry, configuration: configuration)
       return
     case (.memoryStore, _), (_, .seeded):
       store = try Store(secondTier: tier, memoryLimit: limit, configuration: configuration)
@@ -90,8 +94,8 @@ struct Arena: Sendable {
       store = try Store(directory: path, memoryLimit: limit, diskLimit: .mebibytes(1), configuration: configuration)
     }
     cache = try store!.cache(
-      Self.partition, codec: DocumentCodec(), keyedBy: String.self, expiry: Self.expiry, configuration: settings)
-    other = try Self.otherCache(of: store!)
+      Self.partition, codec: DocumentCodec(), keyedBy: String.self, expiry: expiry, configuration: settings)
+    other = combination.usesBoth ? try Self.otherCache(of: store!) : nil
   }
 
   /// Opens the other cache. Its values have no lifetime.
@@ -102,6 +106,7 @@ struct Arena: Sendable {
   }
 
   static let expiry = Expiry.after(lifetime, graceStale: grace).refreshedAhead(at: refreshFraction)
+  static let expiryWithWindows = Expiry.after(lifetime, staleWhileRevalidate: revalidation, staleIfError: grace)
 
   private static func settings(
     for operation: OperationInProgress, checkpoint: Checkpoint, journal: Journal
@@ -109,6 +114,9 @@ struct Arena: Sendable {
     var settings = CacheConfiguration<Document>(weigher: { _ in 1 })
     settings.refreshRetryInterval = retryInterval
     if operation == .load(.limited) { settings.flightLimit = 1 }
+    if operation == .load(.breaking) {
+      settings.circuitBreaker = CircuitBreaker(opensAfter: .consecutiveFailures(1), openDuration: openDuration)
+    }
     if operation.comparesValues { settings.isEqual = (==) }
     if operation.merges {
       settings.merge = { cached, incoming in

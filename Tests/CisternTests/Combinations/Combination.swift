@@ -33,7 +33,7 @@ struct Combination: Hashable, Sendable {
     guard point.exists(in: kind) else { return [] }
     var interferences = Interference.allCases.filter { $0.exists(in: kind) }
     // A value that only a pending edit shows has no tag yet.
-    if case .edit = operation, situation == .absent { interferences.removeAll { $0 == .removeByTag } }
+    if case .edit = operation, situation == .absent { interferences.removeAll(where: \.removesTag) }
     return interferences.flatMap { interference -> [Combination] in
       performers(of: interference, at: point).map { performer in
         Combination(
@@ -60,6 +60,9 @@ extension Combination {
     if case .both = operation { return true }
     return interference == .batchOfBoth || interference == .draftOfBoth
   }
+
+  /// Whether an operation uses the other cache of the store.
+  var usesBoth: Bool { writesBoth || interference == .removeByTagInStore }
 
   /// Whether an operation cancels a caller.
   var cancels: Bool { operation == .load(.leavingBulk) || interference.cancels }

@@ -20,6 +20,8 @@ struct Evidence: Sendable {
   let afterTagRemoval: Document?
   /// The document that a look-up finds, fresh or stale.
   let found: Document?
+  /// The document that a new observer of the key gets first.
+  let firstUpdate: Document?
   /// The documents of the other cache for each kind of reader.
   let others: [(place: String, document: Document?)]
   /// The document according to each consumer of contents, with its contradictions.
@@ -35,10 +37,16 @@ struct Evidence: Sendable {
     let cache = arena.cache
     combination = trial.combination
     await arena.waitForFlights()
+    // A flight that lost its entry continues. An open circuit breaker does not call the fetch.
+    while arena.journal.record.pendingRefreshes > 0, trial.combination.operation != .load(.breaking) {
+      await Task.yield()
+    }
     // A merging flight watches its key for a short time after its callers have returned.
     while cache.table.watchedCount > 0 { await Task.yield() }
     shown = arena.lookUp()
     found = cache.find(Arena.key)?.value
+    // Values in grace are read differently. Reading the others as well would take long.
+    firstUpdate = shown == nil && found != nil ? await arena.firstUpdate() : found
     await arena.waitForObservers()
     await arena.waitForContents()
     contents = arena.contents.elements.map { ($0.name, $0[Arena.key], $0.findings) }
@@ -85,6 +93,12 @@ extension Arena {
     while !audit.hasHeard(ofTag: Self.lastTag) { await Task.yield() }
   }
 
+  /// Returns the first value for a new observer of the key.
+  func firstUpdate() async -> Document? {
+    var iterator = cache.valueUpdates(forKey: Self.key).makeAsyncIterator()
+    return await iterator.next() ?? nil
+  }
+
   /// Returns the key's document in another store over this arena's second tier, and that of the other cache.
   func reopenedValues(else value: Document?) async throws -> (document: Document?, other: Document??) {
     guard let tier else { return (value, .none) }
@@ -93,6 +107,6 @@ extension Arena {
     let store = try Store(secondTier: copy, memoryLimit: .mebibytes(1), configuration: configuration)
     let cache: Cache<String, Document> = try store.cache(
       Self.partition, codec: DocumentCodec(), keyedBy: String.self, expiry: Self.expiry)
-    return (cache[Self.key], .some(try Self.otherCache(of: store)[Self.key]))
+    return (cache[Self.key], other == nil ? .none : .some(try Self.otherCache(of: store)[Self.key]))
   }
 }

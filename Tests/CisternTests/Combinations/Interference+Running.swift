@@ -15,7 +15,10 @@ extension Interference {
     case .reload: await arena.load(.reload)
     case .bulkLoad: await arena.bulkLoad()
     case .loadAnew: await arena.load(.fetchAnew)
-    case .loadKeeping: await arena.loadKeeping()
+    case .loadKeeping: await arena.loadAnew(.keeping)
+    case .loadAbsent: await arena.loadAnew(.absence)
+    case .bulkLoadWithContexts: await arena.bulkLoadWithContexts()
+    case .removeByTagThenLoad: await arena.removeThenLoad()
     case .loadBystander: await arena.loadBystander()
     case .cancelJoiner: await arena.cancelJoiner()
     default: runAtOnce(in: arena)
@@ -54,8 +57,12 @@ extension Interference {
     case .batchOfBoth: arena.writeBoth()
     case .draftOfBoth: arena.draftBothAtOnce()
     case .observeContents: arena.observeContents("the contents from the second operation on")
+    case .enumerate: arena.enumerate()
+    case .refresh: arena.refresh()
+    case .removeByTagInStore: arena.removeFromStore()
     case .nothing, .commitSet, .asynchronousUpdate, .edit, .failingEdit, .load, .loadFreshOnly, .loadFreshElseStale,
-      .loadCachedOnly, .reload, .bulkLoad, .loadBystander, .cancelJoiner, .loadAnew, .loadKeeping:
+      .loadCachedOnly, .reload, .bulkLoad, .loadBystander, .cancelJoiner, .loadAnew, .loadKeeping, .loadAbsent,
+      .bulkLoadWithContexts, .removeByTagThenLoad:
       break
     }
   }
@@ -67,6 +74,19 @@ extension Arena {
     let mark = journal.mark(.set)
     await committing { try? await cache.commitValue(Document(mark), forKey: Self.key, tags: [Self.tag]) }
     noteReplacement(by: mark, since: began)
+  }
+
+  fileprivate func removeThenLoad() async {
+    removePresent { cache.removeAll(tagged: Self.tag) }
+    await load(.cachedOrFetch)
+  }
+
+  /// Removes all values with the tag from both caches.
+  fileprivate func removeFromStore() {
+    guard let store, let other else { return }
+    other.setValue(Document(), forKey: Self.bystander, tags: [Self.tag])
+    removePresent { store.removeAll(tagged: Self.tag) }
+    if other[Self.bystander] != nil { journal.change { $0.incompleteRemovals += 1 } }
   }
 
   /// Stores the current value again.

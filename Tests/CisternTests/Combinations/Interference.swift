@@ -9,7 +9,11 @@ enum Interference: CaseIterable, Hashable, Sendable {
   /// Memory evicts the key, and then a predicate removes all keys.
   case evictThenRemoveWhere
   case load, loadFreshOnly, loadFreshElseStale, loadCachedOnly, reload, bulkLoad, loadBystander
-  case loadAnew, loadKeeping
+  case loadAnew, loadKeeping, loadAbsent, bulkLoadWithContexts
+  /// A refresh without a caller.
+  case refresh
+  /// A removal of all values with the tag, and a load after it.
+  case removeByTagThenLoad
   case cancelCaller
   /// Another caller joins the flight and is cancelled.
   case cancelJoiner
@@ -17,19 +21,24 @@ enum Interference: CaseIterable, Hashable, Sendable {
   case becomeStale, expire
   /// A batch and a draft over two caches of the store.
   case batchOfBoth, draftOfBoth
+  /// A removal of all values with the tag from all caches of the store.
+  case removeByTagInStore
   /// An observation of the contents begins.
   case observeContents
+  /// An enumeration of the entries, page by page.
+  case enumerate
 
   /// Whether the operation is complete when its call returns.
   var isSynchronous: Bool {
     switch self {
     case .commitSet, .asynchronousUpdate, .edit, .failingEdit, .load, .loadFreshOnly, .loadFreshElseStale,
-      .loadCachedOnly, .reload, .bulkLoad, .loadBystander, .cancelJoiner, .loadAnew, .loadKeeping:
+      .loadCachedOnly, .reload, .bulkLoad, .loadBystander, .cancelJoiner, .loadAnew, .loadKeeping, .loadAbsent,
+      .bulkLoadWithContexts, .removeByTagThenLoad:
       false
     case .nothing, .lookUp, .lookUpStale, .set, .setEqual, .setBystander, .update, .draft, .batch, .remove,
       .batchedRemoval, .removeAll, .removeByTag, .removeByPrefix, .removeWhere, .removeByOtherTag, .removeByOtherPrefix,
       .evictThenRemoveWhere, .cancelCaller, .trim, .evictFromDisk, .commit, .becomeStale, .expire, .batchOfBoth,
-      .draftOfBoth, .observeContents:
+      .draftOfBoth, .removeByTagInStore, .observeContents, .enumerate, .refresh:
       true
     }
   }
@@ -38,13 +47,13 @@ enum Interference: CaseIterable, Hashable, Sendable {
   var leavesKeyAlone: Bool {
     switch self {
     case .nothing, .lookUp, .lookUpStale, .setBystander, .removeByOtherTag, .removeByOtherPrefix, .loadBystander, .trim,
-      .commit, .observeContents:
+      .commit, .observeContents, .enumerate:
       true
     case .set, .setEqual, .commitSet, .update, .asynchronousUpdate, .edit, .failingEdit, .draft, .batch, .remove,
       .batchedRemoval, .removeAll, .removeByTag, .removeByPrefix, .removeWhere, .evictThenRemoveWhere, .load,
-      .loadFreshOnly, .loadFreshElseStale, .loadCachedOnly, .reload, .bulkLoad, .loadAnew, .loadKeeping, .cancelCaller,
-      .cancelJoiner,
-      .evictFromDisk, .becomeStale, .expire, .batchOfBoth, .draftOfBoth:
+      .loadFreshOnly, .loadFreshElseStale, .loadCachedOnly, .reload, .bulkLoad, .loadAnew, .loadKeeping, .loadAbsent,
+      .bulkLoadWithContexts, .refresh, .removeByTagThenLoad, .cancelCaller, .cancelJoiner, .evictFromDisk, .becomeStale,
+      .expire, .batchOfBoth, .draftOfBoth, .removeByTagInStore:
       false
     }
   }
@@ -53,7 +62,7 @@ enum Interference: CaseIterable, Hashable, Sendable {
   /// operations.
   var returnsFreshValue: Bool {
     switch self {
-    case .load, .loadFreshOnly, .loadFreshElseStale, .loadCachedOnly, .bulkLoad: true
+    case .load, .loadFreshOnly, .loadFreshElseStale, .loadCachedOnly, .bulkLoad, .bulkLoadWithContexts: true
     default: false
     }
   }
@@ -61,8 +70,13 @@ enum Interference: CaseIterable, Hashable, Sendable {
   func exists(in kind: CacheKind) -> Bool {
     switch self {
     case .evictFromDisk, .commit, .commitSet: kind.keepsEvicted
-    case .batchOfBoth, .draftOfBoth: kind != .memory
+    case .batchOfBoth, .draftOfBoth, .removeByTagInStore: kind != .memory
     default: true
     }
   }
+
+  var isBulkLoad: Bool { self == .bulkLoad || self == .bulkLoadWithContexts }
+
+  /// Whether the operation removes all values with the tag.
+  var removesTag: Bool { self == .removeByTag || self == .removeByTagInStore || self == .removeByTagThenLoad }
 }

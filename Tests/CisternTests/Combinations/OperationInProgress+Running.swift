@@ -16,19 +16,29 @@ extension OperationInProgress {
     case .both(.batch): arena.writeBoth()
     case .both(.committed): await arena.committing { await arena.caller { await arena.commitBoth() }.value }
     case .both(.draft): await arena.draftBoth()
+    case .both(.nestedDraft): await arena.draftBothNested()
     case .contents: await arena.followContents()
+    case .enumeration: await arena.enumerateStepByStep()
     }
     if arena.checkpoint.point.isInFlight { await arena.waitForFlights() }
     await arena.checkpoint.pass(.answered)
     arena.hold.open()
     if probesAgain { await arena.load(probePolicy) }
+    if self == .load(.breaking) { await arena.closeCircuit() }
   }
 
   /// Whether the same caller loads again after its first load failed.
-  private var probesAgain: Bool { self == .load(.failing) || self == .load(.timeout) }
+  private var probesAgain: Bool {
+    self == .load(.failing) || self == .load(.timeout) || self == .load(.failingWindowed) || self == .load(.breaking)
+  }
 
   private var probePolicy: LoadPolicy {
-    self == .load(.timeout) ? .freshElseStale.timingOut(after: Arena.timeout) : .freshElseStale
+    switch self {
+    case .load(.timeout): .freshElseStale.timingOut(after: Arena.timeout)
+    case .load(.failingWindowed): .cachedOrFetch
+    case .load(.breaking): .reload
+    default: .freshElseStale
+    }
   }
 }
 
@@ -37,7 +47,7 @@ extension OperationInProgress {
 extension Arena {
   fileprivate func run(_ form: OperationInProgress.LoadForm) async {
     switch form {
-    case .plain, .limited: await caller { await load(.cachedOrFetch) }.value
+    case .plain, .limited, .windowed: await caller { await load(.cachedOrFetch) }.value
     case .bulk: await caller { await bulkLoad() }.value
     case .freshElseStale: await caller { await load(.freshElseStale) }.value
     case .refresh, .mergingRefresh: await caller { await load(.reload) }.value
@@ -48,7 +58,16 @@ extension Arena {
       await leave(by: .freshElseStale.timingOut(after: Self.timeout))
       let now = journal.tick()
       journal.change { $0.failures.append(now) }
-    case .keeping: await caller { await loadKeeping() }.value
+    case .failingWindowed: await caller { await load(.cachedOrFetch, fetching: .failing) }.value
+    case .breaking: await openCircuit()
+    case .keeping: await caller { await loadAnew(.keeping) }.value
+    case .absent: await caller { await loadAnew(.absence) }.value
+    case .returning: await caller { await loadAnew(.returning) }.value
+    case .removing: await caller { await loadAnew(.removing) }.value
+    case .bulkWithContexts: await caller { await bulkLoadWithContexts() }.value
+    case .requestedRefresh:
+      refresh()
+      await waitForFlights()
     case .announcing:
       await caller { await loadAnnouncing() }.value
       await waitForFlights()
@@ -58,6 +77,21 @@ extension Arena {
       await join(caller { await leaveOut() })
     case .leavingBulk: await leaveBulk()
     }
+  }
+
+  /// Runs a refresh whose failure opens the circuit breaker.
+  private func openCircuit() async {
+    await caller { await load(.reload, fetching: .failing) }.value
+    let now = journal.tick()
+    journal.change { $0.openCircuit = Record.Span(began: now) }
+  }
+
+  /// Waits until the circuit breaker is half-open, and runs a refresh that closes it.
+  fileprivate func closeCircuit() async {
+    let now = journal.tick()
+    journal.change { $0.openCircuit?.ended = now }
+    clock.advance(by: Self.openDuration)
+    await load(.reload)
   }
 
   /// Runs a bulk load whose caller leaves, while another caller waits for the other key of the fetch.
@@ -129,6 +163,7 @@ extension Arena {
     case .nestedInSaved: await writeNested { self.save($0) }
     case .nestedInDiscarded: await writeNested { $0.discard() }
     case .parts: await writeDraftParts()
+    case .partOverConflict: await writePartOverConflict()
     }
   }
 
@@ -186,6 +221,17 @@ extension Arena {
     if save(outer) { journal.noteStored(mark, since: began) }
   }
 
+  private func writePartOverConflict() async {
+    let draft = cache.draft()
+    _ = draft[Self.key]
+    let mark = journal.mark(.draft)
+    draft.setValue(Document(mark), forKey: Self.key, tags: [Self.tag])
+    await checkpoint.pass(.draftWritten)
+    let began = journal.tick()
+    journal.change { $0.marks[mark] = Record.Mark(author: .draft, born: began) }
+    if save(draft, onConflict: .merge { $0.mine }) { journal.noteStored(mark, since: began) }
+  }
+
   private func writeDraftParts() async {
     let outer = cache.draft()
     let inner = outer.draft()
@@ -208,6 +254,7 @@ extension Arena {
     case .plain: writeBatch()
     case .committed: await committing { await caller { await commitBatch() }.value }
     case .parts: writeParts()
+    case .partAfterRemoval: writePartAfterRemoval()
     }
   }
 
@@ -230,6 +277,19 @@ extension Arena {
     batch.setValue(Document(mark), forKey: Self.key, tags: [Self.tag])
     batch.setValue(Document(), forKey: Self.bystander, tags: [Self.otherTag])
     return (mark, began)
+  }
+
+  private func writePartAfterRemoval() {
+    let mark = journal.mark(.set)
+    let began = try? cache.batch { batch in
+      batch.removeValue(forKey: Self.key)
+      checkpoint.passAtOnce(.batchBody)
+      batch.setValue(Document(mark), forKey: Self.key, tags: [Self.tag])
+      return journal.tick()
+    }
+    guard let began else { return }
+    journal.noteErasure(.replacement, since: began)
+    journal.noteStored(mark, since: began)
   }
 
   private func writeParts() {

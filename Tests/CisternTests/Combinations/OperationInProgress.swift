@@ -12,6 +12,8 @@ enum OperationInProgress: Hashable, Sendable {
   case both(BothForm)
   /// An observation of the contents of the cache.
   case contents
+  /// An enumeration of the entries.
+  case enumeration
 
   enum LoadForm: CaseIterable, Sendable {
     case plain, freshElseStale, refresh, bulk
@@ -37,6 +39,23 @@ enum OperationInProgress: Hashable, Sendable {
     case keeping
     /// A refresh whose fetch announces its document early.
     case announcing
+    /// A refresh whose fetch finds that the origin has no value.
+    case absent
+    /// A refresh whose fetch returns a document that is not stored.
+    case returning
+    /// A refresh whose fetch returns a document that is not stored, and removes the stored one.
+    case removing
+    /// A bulk load with contexts, whose fetch keeps the stored value, if there is one.
+    case bulkWithContexts
+    /// A refresh without a caller.
+    case requestedRefresh
+    /// A load in a cache with separate windows for stale values.
+    case windowed
+    /// Like the case above, with a fetch that throws. The same caller loads again.
+    case failingWindowed
+    /// A refresh whose fetch throws and opens the circuit breaker. The same caller refreshes again while the breaker is open, and
+    /// when it is half-open.
+    case breaking
   }
 
   enum EditEnding: CaseIterable, Sendable {
@@ -63,6 +82,8 @@ enum OperationInProgress: Hashable, Sendable {
     case nestedInSaved, nestedInDiscarded
     /// A draft and its nested draft each write a part of the value, in a cache that merges.
     case parts
+    /// A draft writes a part of the value, and the part wins a conflict, in a cache that merges.
+    case partOverConflict
   }
 
   enum BatchForm: CaseIterable, Sendable {
@@ -71,6 +92,8 @@ enum OperationInProgress: Hashable, Sendable {
     case committed
     /// A batch with two partial writes of the key, in a cache that merges.
     case parts
+    /// A batch that removes the key and then writes it, in a cache that merges.
+    case partAfterRemoval
   }
 
   enum BothForm: CaseIterable, Sendable {
@@ -78,10 +101,12 @@ enum OperationInProgress: Hashable, Sendable {
     /// A batch that waits for its commit to disk.
     case committed
     case draft
+    /// A nested draft. It is saved into the outer draft, and then the outer one into the caches.
+    case nestedDraft
   }
 
   static let all: [OperationInProgress] =
-    [.lookUp, .update, .mergingSet, .contents] + LoadForm.allCases.map { .load($0) }
+    [.lookUp, .update, .mergingSet, .contents, .enumeration] + LoadForm.allCases.map { .load($0) }
     + EditEnding.allCases.map { .edit($0) }
     + DraftForm.allCases.map { .draft($0) } + BatchForm.allCases.map { .batch($0) }
     + BothForm.allCases.map { .both($0) }
@@ -96,6 +121,13 @@ enum OperationInProgress: Hashable, Sendable {
     case .load(.freshElseStale), .load(.failing), .load(.softTimeout), .load(.timeout): [.stale, .staleOnDisk]
     case .load(.keeping): [.absent, .fresh, .stale, .onDisk, .staleOnDisk]
     case .load(.announcing): [.absent, .stale, .onDisk]
+    case .load(.absent), .load(.requestedRefresh): [.absent, .fresh, .onDisk]
+    case .load(.returning): [.absent, .onDisk]
+    case .load(.removing): [.stale, .staleOnDisk]
+    case .load(.bulkWithContexts): [.stale, .staleOnDisk]
+    case .load(.windowed): [.stale, .staleForErrors, .staleForErrorsOnDisk]
+    case .load(.failingWindowed): [.staleForErrors, .staleForErrorsOnDisk]
+    case .load(.breaking): [.absent, .stale]
     case .load(.joiningWithTimeout), .load(.joiningBulkWithTimeout), .load(.leavingBulk), .load(.limited): [.absent]
     case .update: [.absent, .fresh, .onDisk, .newerRecord]
     case .edit(.removed): [.fresh, .onDisk]
@@ -104,8 +136,11 @@ enum OperationInProgress: Hashable, Sendable {
     case .draft: [.fresh]
     case .batch(.plain), .batch(.committed): [.absent, .fresh, .onDisk]
     case .batch(.parts): [.absent, .fresh]
+    case .batch(.partAfterRemoval): [.fresh]
     case .mergingSet: [.absent, .fresh, .onDisk]
+    case .both(.nestedDraft): [.absent, .fresh]
     case .both: [.absent, .fresh, .onDisk]
+    case .enumeration: [.absent, .fresh, .onDisk, .newerRecord]
     case .contents: [.absent, .fresh, .stale, .onDisk, .staleOnDisk]
     }
   }
@@ -132,21 +167,26 @@ enum OperationInProgress: Hashable, Sendable {
     case .load(.plain), .load(.bulk): [.secondTierRead, .fetch, .room, .answered]
     case .load(.refresh), .load(.freshElseStale), .load(.keeping), .load(.announcing): [.fetch, .room]
     case .load(.mergingRefresh): [.fetch, .merge]
-    case .load(.failing): [.fetch, .answered]
-    case .load(.failingRefresh), .load(.limited): [.fetch]
+    case .load(.failing), .load(.failingWindowed): [.fetch, .answered]
+    case .load(.failingRefresh), .load(.limited), .load(.absent), .load(.returning), .load(.removing), .load(.windowed),
+      .load(.bulkWithContexts), .load(.requestedRefresh):
+      [.fetch]
+    case .load(.breaking): [.answered]
     case .load(.softTimeout), .load(.timeout): [.answered]
     case .load(.joiningWithTimeout), .load(.joiningBulkWithTimeout): [.led, .joined]
     case .load(.leavingBulk): [.led, .room]
     case .update: [.secondTierRead, .transform, .room]
     case .edit: [.change, .confirmation, .room]
-    case .draft(.parts): [.draftWritten]
+    case .draft(.parts), .draft(.partOverConflict): [.draftWritten]
     case .draft: [.draftRead, .draftWritten]
-    case .batch(.plain), .batch(.parts): [.batchBody]
+    case .batch(.plain), .batch(.parts), .batch(.partAfterRemoval): [.batchBody]
     case .batch(.committed): [.room]
     case .mergingSet: [.merge]
     case .both(.batch): [.batchBody]
     case .both(.committed): [.room]
     case .both(.draft): [.draftRead, .draftWritten]
+    case .both(.nestedDraft): [.draftRead, .draftSaved]
+    case .enumeration: [.enumerationBegun, .enumerationRead]
     case .contents: [.contentsBegun, .contentsRead]
     }
   }
@@ -154,10 +194,15 @@ enum OperationInProgress: Hashable, Sendable {
   /// Whether the cache merges the incoming value with the cached one.
   var merges: Bool {
     switch self {
-    case .mergingSet, .load(.mergingRefresh), .draft(.parts), .batch(.parts): true
-    case .lookUp, .load, .update, .edit, .draft, .batch, .both, .contents: false
+    case .mergingSet, .load(.mergingRefresh), .draft(.parts), .draft(.partOverConflict), .batch(.parts),
+      .batch(.partAfterRemoval):
+      true
+    case .lookUp, .load, .update, .edit, .draft, .batch, .both, .contents, .enumeration: false
     }
   }
+
+  /// Whether the cache has separate windows for stale values.
+  var hasWindows: Bool { self == .load(.windowed) || self == .load(.failingWindowed) }
 
   /// Whether a cache of this kind has the operation: only caches of a store have batches over several caches.
   func exists(in kind: CacheKind) -> Bool {

@@ -22,7 +22,8 @@ struct Property: Sendable {
     tiersAgree, tagsStay, limitsHold, freshValuesAreReturned, oneFetchAtOnce, failuresAreLeftAlone,
     dueValuesAreRefreshed,
     staleSourcesAreTrue, attemptsHaveCauses, conflictsHaveCauses, everyCallerIsAnswered, removalsAreCounted,
-    nothingIsLeftOver, contentsAgree, batchesAreWhole,
+    nothingIsLeftOver, contentsAgree, batchesAreWhole, removingOutcomesRemove, unstoredResultsStayOut,
+    enumerationsAgree, windowsAreKept, openCircuitsCallNothing, removalsReachEveryCache, failuresAreCounted,
   ]
 }
 

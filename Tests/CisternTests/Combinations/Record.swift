@@ -51,9 +51,25 @@ struct Record: Sendable {
     let policy: LoadPolicy
     var span: Span
     var hasFailed = false
-    /// Whether the outcome keeps the stored value instead of the mark.
-    var isKept = false
+    /// The effect of the outcome.
+    var effect = FetchEffect.storing
     var wasCancelled = false
+  }
+
+  /// The effect of a fetch's outcome on the key, if the flight owns its entry.
+  enum FetchEffect: Sendable {
+    /// The mark replaces the value.
+    case storing
+    /// The value stays, with a new lifetime. Callers get it.
+    case keeping
+    /// The value stays. Callers get the mark.
+    case returning
+    /// The value is removed. Callers get the mark.
+    case removing
+    /// The value is removed. Callers get nothing.
+    case absence
+
+    var removes: Bool { self == .removing || self == .absence }
   }
 
   enum Outcome: Sendable, Hashable {
@@ -92,6 +108,18 @@ struct Record: Sendable {
     let span: Span
   }
 
+  /// The keys that an enumeration returned.
+  struct Enumeration: Sendable {
+    var keys: [String] = []
+    /// The keys for which a look-up followed.
+    var comparedKeys: [String] { isUndisturbed ? [Arena.key] : [Arena.key, Arena.bystander] }
+    /// The compared keys that had a value after the enumeration.
+    var present: Set<String> = []
+    /// Whether no other code ran during the enumeration.
+    let isUndisturbed: Bool
+    var span: Span
+  }
+
   struct Edit: Sendable {
     let mark: Int
     var span: Span
@@ -109,6 +137,15 @@ struct Record: Sendable {
   var edits: [Edit] = []
   var joint: [Joint] = []
   var readPairs: [Pair] = []
+  var enumerations: [Enumeration] = []
+  /// The ticks at which a refresh was requested.
+  var refreshes: [Int] = []
+  /// The number of requested refreshes whose fetch has not ended.
+  var pendingRefreshes = 0
+  /// The time in which the circuit breaker is open, unless the clock advances.
+  var openCircuit: Span?
+  /// The number of removals of a tag from the store that left a value with the tag in the other cache.
+  var incompleteRemovals = 0
   /// The ticks at which a fetch failed or its caller stopped waiting for it.
   var failures: [Int] = []
   /// The number of times that an update transformed a value or a write merged one.

@@ -6,19 +6,23 @@ enum Situation: CaseIterable, Sendable {
   case due
   /// Past its lifetime, and within its grace period.
   case stale
-  /// Like the three cases above, but evicted from memory.
-  case onDisk, dueOnDisk, staleOnDisk
+  /// Past the window in which a load returns it at once, and within the window after errors. Both windows are the whole grace,
+  /// unless the operation has a cache with separate ones.
+  case staleForErrors
+  /// Like the four cases above, but evicted from memory.
+  case onDisk, dueOnDisk, staleOnDisk, staleForErrorsOnDisk
   /// A record that a newer version of the cache's schema wrote, and that is absent for this cache.
   case newerRecord
 
   var isOnDiskOnly: Bool {
     switch self {
-    case .absent, .fresh, .due, .stale: false
-    case .onDisk, .dueOnDisk, .staleOnDisk, .newerRecord: true
+    case .absent, .fresh, .due, .stale, .staleForErrors: false
+    case .onDisk, .dueOnDisk, .staleOnDisk, .staleForErrorsOnDisk, .newerRecord: true
     }
   }
 
-  var isStale: Bool { self == .stale || self == .staleOnDisk }
+  var isStale: Bool { self == .stale || self == .staleOnDisk || isStaleForErrors }
+  var isStaleForErrors: Bool { self == .staleForErrors || self == .staleForErrorsOnDisk }
   var isDue: Bool { self == .due || self == .dueOnDisk }
   /// Whether a lookup finds a fresh value.
   var isFresh: Bool { self == .fresh || self == .onDisk || isDue }

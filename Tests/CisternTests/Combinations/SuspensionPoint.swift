@@ -20,6 +20,8 @@ enum SuspensionPoint: CaseIterable, Sendable {
   case draftRead
   /// A draft or a nested draft has written the key and is not saved yet.
   case draftWritten
+  /// A nested draft is saved into the outer one, which is not saved yet.
+  case draftSaved
   /// The cache merges a value with the cached one.
   case merge
   /// The body of a batch runs.
@@ -28,6 +30,10 @@ enum SuspensionPoint: CaseIterable, Sendable {
   case contentsBegun
   /// An observation of contents has delivered its first element.
   case contentsRead
+  /// An enumeration has listed the keys in memory, and has returned nothing.
+  case enumerationBegun
+  /// An enumeration has returned its first entries.
+  case enumerationRead
   /// The first caller has returned. The flight may still run.
   case answered
 
@@ -35,8 +41,8 @@ enum SuspensionPoint: CaseIterable, Sendable {
   var isSynchronous: Bool {
     switch self {
     case .secondTierRead, .change, .merge, .batchBody: true
-    case .fetch, .led, .joined, .room, .transform, .confirmation, .draftRead, .draftWritten, .contentsBegun,
-      .contentsRead, .answered:
+    case .fetch, .led, .joined, .room, .transform, .confirmation, .draftRead, .draftWritten, .draftSaved,
+      .contentsBegun, .contentsRead, .enumerationBegun, .enumerationRead, .answered:
       false
     }
   }
@@ -48,8 +54,8 @@ enum SuspensionPoint: CaseIterable, Sendable {
   var isCallback: Bool {
     switch self {
     case .fetch, .transform, .confirmation: true
-    case .secondTierRead, .led, .joined, .room, .change, .draftRead, .draftWritten, .merge, .batchBody, .contentsBegun,
-      .contentsRead, .answered:
+    case .secondTierRead, .led, .joined, .room, .change, .draftRead, .draftWritten, .draftSaved, .merge, .batchBody,
+      .contentsBegun, .contentsRead, .enumerationBegun, .enumerationRead, .answered:
       false
     }
   }
@@ -61,8 +67,8 @@ enum SuspensionPoint: CaseIterable, Sendable {
   func exists(in kind: CacheKind) -> Bool {
     switch self {
     case .secondTierRead, .room: kind.keepsEvicted
-    case .fetch, .led, .joined, .transform, .change, .confirmation, .draftRead, .draftWritten, .merge, .batchBody,
-      .contentsBegun, .contentsRead, .answered:
+    case .fetch, .led, .joined, .transform, .change, .confirmation, .draftRead, .draftWritten, .draftSaved, .merge,
+      .batchBody, .contentsBegun, .contentsRead, .enumerationBegun, .enumerationRead, .answered:
       true
     }
   }

@@ -70,8 +70,8 @@ struct Trial {
   /// Runs the second operation while the first one waits.
   private func interfere(_ generator: inout SeededGenerator) async {
     let (arena, interference) = (arena, combination.interference)
-    // A bulk load also fetches another key, and waits for space to store it.
-    let needsRoom = interference == .bulkLoad && combination.point == .room
+    // A bulk load also fetches another key or joins its fetch, which waits for space to store the value.
+    let needsRoom = interference.isBulkLoad && combination.point == .room
     let isSatisfied = interference.returnsFreshValue && !needsRoom && arena.cache.contains(Arena.key)
     let task = arena.task { await interference.run(in: arena) }
     if interference.isSynchronous || isSatisfied {
@@ -93,14 +93,18 @@ extension Arena {
     switch situation {
     case .absent: return
     case .newerRecord: return leaveNewerRecord()
-    case .fresh, .onDisk, .due, .dueOnDisk, .stale, .staleOnDisk: break
+    case .fresh, .onDisk, .due, .dueOnDisk, .stale, .staleOnDisk, .staleForErrors, .staleForErrorsOnDisk: break
     }
     let began = journal.tick()
     let mark = journal.mark(.situation)
     cache.setValue(Document(mark), forKey: Self.key, tags: [Self.tag])
     noteReplacement(by: mark, since: began)
     if situation.isDue { age(by: Self.lifetime * Self.refreshFraction + .nanoseconds(1)) }
-    if situation.isStale { age(by: Self.lifetime + .nanoseconds(1)) }
+    if situation.isStaleForErrors {
+      age(by: Self.lifetime + Self.revalidation + .nanoseconds(1))
+    } else if situation.isStale {
+      age(by: Self.lifetime + .nanoseconds(1))
+    }
     if situation.isOnDiskOnly { cache.trim(toCost: 0) }
   }
 

@@ -2,11 +2,11 @@ extension Property {
   /// A draft has a conflict only if another operation changed the key in the cache.
   static let conflictsHaveCauses = Property("conflicts have causes") { evidence in
     let combination = evidence.combination
-    guard case .draft(let form) = combination.operation, evidence.record.conflicts > 0 else { return [] }
+    guard evidence.record.conflicts > 0 else { return [] }
     if combination.interference.leavesKeyAlone {
       return ["a draft had a conflict, although no other operation wrote its key"]
     }
-    if form == .comparing, combination.interference == .setEqual {
+    if combination.operation.comparesValues, combination.interference == .setEqual {
       return ["a draft had a conflict, although its key was set to an equal value"]
     }
     return []

@@ -24,6 +24,7 @@ extension Evidence {
   fileprivate func isOvertaken(_ load: Record.Load) -> Bool {
     let isErased = record.erasures.contains { $0.span.ended > load.span.began }
     let isLost = record.losses.contains { $0.span.ended > load.span.began }
-    return isErased || isLost || !record.edits.isEmpty
+    let isAbsent = record.fetches.contains { $0.effect.removes && $0.span.ended > load.span.began }
+    return isErased || isLost || isAbsent || !record.edits.isEmpty
   }
 }

@@ -12,6 +12,10 @@ extension Property {
         findings.append("the observed changes result in \(replayed), but the cache returns \(evidence.value)")
       }
     }
+    if evidence.firstUpdate != evidence.found {
+      let texts = [evidence.firstUpdate, evidence.found].map { $0.map { "\($0)" } ?? "nothing" }
+      findings.append("a new observer gets \(texts[0]), but a look-up finds \(texts[1])")
+    }
     return findings
   }
 }

@@ -3,7 +3,10 @@ extension Property {
   /// it.
   static let tagsStay = Property("tags stay") { evidence in
     // An expired value passes no tags to a value that is created after it expired.
-    guard !evidence.record.losses.contains(where: { $0.kind == .expiry }), let found = evidence.afterTagRemoval,
+    let isExpired = evidence.record.losses.contains { $0.kind == .expiry }
+    // Neither does a value that a fetch removed below an unconfirmed edit.
+    let isRemovedBelow = !evidence.record.edits.isEmpty && evidence.record.fetches.contains { $0.effect.removes }
+    guard !isExpired, !isRemovedBelow, let found = evidence.afterTagRemoval,
       evidence.shown != nil, evidence.descendsFromTagged(found)
     else {
       return []

@@ -26,14 +26,14 @@ extension Evidence {
         load.policy == .fetchAnew && fetch.policy != .fetchAnew && load.span.began < fetch.span.ended
           && load.span.ended > fetch.span.began
       }
-      return !fetch.hasFailed && !fetch.isKept && !isReplaced && fetch.span.ended != .max && !isJoiners
+      return !fetch.hasFailed && fetch.effect == .storing && !isReplaced && fetch.span.ended != .max && !isJoiners
     }
   }
 
-  /// Returns the earliest tick at which a fetch's flight may have begun, which is the start of the first load before
-  /// it.
+  /// Returns the earliest tick at which a fetch's flight may have begun, which is the start of the first load or refresh
+  /// before it.
   private func beginning(of fetch: Record.Span) -> Int {
-    record.loads.map(\.span.began).filter { $0 < fetch.began }.min() ?? fetch.began
+    (record.loads.map(\.span.began) + record.refreshes).filter { $0 < fetch.began }.min() ?? fetch.began
   }
 
   /// Returns whether an operation may have removed a mark that was stored during a span.
@@ -48,9 +48,10 @@ extension Evidence {
       }
     }
     // A stored fetch replaces the previous value unless the cache merges.
-    let isRefetched =
-      !combination.operation.merges
-      && record.fetches.contains { $0.mark != mark && !$0.isKept && $0.span.ended > span.began }
+    let isRefetched = record.fetches.contains { fetch in
+      fetch.mark != mark && fetch.span.ended > span.began
+        && (fetch.effect == .storing ? !combination.operation.merges : fetch.effect.removes)
+    }
     // A write during a fetch prevents the fetched value from being stored.
     let flight = beginning(of: span)
     let isOvertaken =
