@@ -32,10 +32,23 @@ extension Loader {
   /// Returns the older value of a wait while it is in grace, if no invalidation since the look-up concerns it.
   private func usableFallback(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
     let waitLimits = wait.waitLimits
-    guard let fallback = waitLimits.fallback, fallback.canReplaceFetch(at: lifetimes.now()),
-      !table.isInvalidated(fallback, of: key, since: waitLimits.invalidationVersion)
+    guard let fallback = waitLimits.fallback, fallback.canReplaceFetch(at: lifetimes.now()) else { return nil }
+    if !table.isInvalidated(fallback, of: key, since: waitLimits.invalidationVersion) { return fallback.value }
+    return olderValueThatStands(key)
+  }
+
+  /// Returns the older value of a key that a load still finds.
+  ///
+  /// After the end of a flight, a sweep can forget the invalidations since its beginning. All values of that time then count as
+  /// invalidated, although the invalidations may concern other keys. Neither tier returns a value that they concern.
+  private func olderValueThatStands(_ key: HashedKey<Key>) -> Value? {
+    let time = lifetimes.now()
+    if let held = table.peek(key.key, hash: key.hash) { return held.canReplaceFetch(at: time) ? held.value : nil }
+    // The values of unconfirmed edits are not in the second tier.
+    guard secondTier != nil, edits.isEmpty, let stored = records.storedValue(of: key),
+      stored.timing.freshness(at: time).permitsFallback
     else { return nil }
-    return fallback.value
+    return stored.value
   }
 }
 

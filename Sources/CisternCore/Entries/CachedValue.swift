@@ -63,13 +63,7 @@ struct CachedValue<Value: Sendable>: Sendable {
   func isGone(at now: MonotonicTime) -> Bool { freshness(at: now) == .gone }
 
   /// Returns whether a load may return the value because its fetch failed or takes too long.
-  func canReplaceFetch(at now: MonotonicTime) -> Bool {
-    switch freshness(at: now) {
-    case .fresh, .refreshDue: true
-    case .stale(_, _, let uses): uses.ifError
-    case .gone: false
-    }
-  }
+  func canReplaceFetch(at now: MonotonicTime) -> Bool { freshness(at: now).permitsFallback }
 
   /// Returns whether the value is past its lifetime. It may be within its grace period.
   @inlinable

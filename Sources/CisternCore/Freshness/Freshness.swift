@@ -12,3 +12,14 @@ enum Freshness: Equatable, Sendable {
   /// Not usable. The entry still exists, because its removal must be announced first.
   case gone
 }
+
+extension Freshness {
+  /// Whether a load may return the value because its fetch failed or takes too long.
+  var permitsFallback: Bool {
+    switch self {
+    case .fresh, .refreshDue: true
+    case .stale(_, _, let uses): uses.ifError
+    case .gone: false
+    }
+  }
+}

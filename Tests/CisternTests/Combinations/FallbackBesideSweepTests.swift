@@ -4,31 +4,34 @@ import Testing
 
 @testable import CisternCore
 
-/// A defect that the combinations found: a load that may fall back to a stale value throws the error of its fetch, although nothing
-/// happened to the value.
+/// A load falls back to its stale value also if a sweep has forgotten the invalidations of other keys since.
 ///
-/// The flight ends, and a sweep forgets an invalidation of other keys before the caller resumes. `EntryTable.isInvalidated(_:of:since:)`
-/// then finds that the invalidation version of the wait is older than all remembered ones, and assumes the worst.
+/// The flight ends, and the sweep runs before the caller resumes. The invalidation version of the wait is then older than all
+/// remembered ones.
 struct FallbackBesideSweepTests {
-  private struct Down: Error {}
-
-  @Test func `an invalidation of other keys during a failing fetch leaves the stale value to its caller`() {
-    withKnownIssue("a caller that resumes after a sweep gets the error instead of its stale value") {
-      try SeededSchedule.explore(seeds: 200) { executor in
-        let clock = ManualClock()
-        var configuration = Store.Configuration.ignoringMemoryPressure(clock: clock)
-        configuration.taskExecutor = executor
-        let cache = try Cache<String, Int>(
-          settings: CacheConfiguration(), expiry: .after(.seconds(1), graceStale: .seconds(100)),
-          configuration: configuration)
-        cache["key"] = 1
-        clock.advance(by: .seconds(2))
-        let value = try await cache.value(forKey: "key", policy: .freshElseStale) { _ in
-          cache.removeAll(tagged: "a tag that no value has")
-          throw Down()
+  @Test(arguments: SubjectKind.caches, [true, false])
+  func `an invalidation during a failing fetch concerns the stale value of its key alone`(
+    kind: SubjectKind, isConcerned: Bool
+  ) throws {
+    try SeededSchedule.explore(seeds: 100) { executor in
+      let subject = try Subject(kind, on: executor, expiry: .after(.seconds(1), graceStale: .seconds(100)))
+      let cache = subject.cache
+      cache.setValue(1, forKey: "key", tags: ["own"])
+      subject.clock.advance(by: .seconds(2))
+      if executor.seed % 2 == 0 { cache.trim(toCost: 0) }
+      let isStored = cache.find("key") != nil
+      if executor.seed % 2 == 0 { cache.trim(toCost: 0) }
+      let load = Task(executorPreference: executor) {
+        try await cache.value(forKey: "key", policy: .freshElseStale) { _ in
+          cache.removeAll(tagged: isConcerned ? "own" : "another tag")
+          throw Broken()
         }
-        try #require(value == 1)
       }
+      switch await load.result {
+      case .success(let value): try #require(value == 1 && isStored && !isConcerned)
+      case .failure(let error): try #require(error is Broken && (!isStored || isConcerned))
+      }
+      try #require(subject.findings == [])
     }
   }
 }

@@ -10,9 +10,6 @@ extension Property {
     let returnsStored = !combination.situation.isStaleForErrors || combination.operation == .load(.failingWindowed)
     let mark = returnsStored ? stored.mark : record.fetches.first?.mark
     if let mark, load.outcome == .value(Document(mark)) { return [] }
-    // A known defect, of which FallbackBesideSweepTests has the smallest case.
-    let isBesideSweep = [.removeByOtherTag, .removeByOtherPrefix].contains(combination.interference)
-    if isBesideSweep, returnsStored, load.outcome == .failed { return [] }
     let text = returnsStored ? "the stale value" : "a fetched value"
     return ["a load ended with \(load.outcome.map { "\($0)" } ?? "nothing") instead of \(text)"]
   }
