@@ -116,6 +116,8 @@ package final class DiskPartition: RecordReaderOwner {
 
   package var largestBatch: ByteCount? { .bytes(engine.limits.batchBytes) }
 
+  package var largestWrite: ByteCount? { .bytes(engine.limits.largestRecord) }
+
   package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
     try await engine.waitForCommit(ticket, includingEarlier: false)
   }

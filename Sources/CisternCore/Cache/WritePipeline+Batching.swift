@@ -76,13 +76,13 @@ extension WritePipeline {
     guard partition.canHold(batchBytes: size, count: writes.count),
       writes.allSatisfy({ partition.canHold(batchBytes: $0.staged?.stagedSize ?? 0, count: 1) })
     else {
-      throw tooLarge(count: writes.count, size: size)
+      throw tooLarge(writes.map { $0.staged?.stagedSize ?? 0 }, for: partition)
     }
   }
 
   @usableFromInline
-  func tooLarge(count: Int, size: Int) -> CisternError {
-    .batchTooLarge(count: count, size: size, largest: secondTier?.partition.largestBatch, location: reports.location)
+  func tooLarge(_ sizes: [Int], for partition: any TransactionalPartition) -> CisternError {
+    .batchTooLarge(sizes, for: partition, location: reports.location)
   }
 
   @usableFromInline

@@ -88,6 +88,8 @@ package final class AdaptedPartition: TransactionalPartition {
 
   package var largestBatch: ByteCount? { nil }
 
+  package var largestWrite: ByteCount? { nil }
+
   package func beginBatch() -> BatchToken { BatchToken(number: .zero) }
 
   package func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {

@@ -166,6 +166,9 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// The largest size of a batch, or nil if the tier does not state it. It appears in error messages.
   var largestBatch: ByteCount? { get }
 
+  /// The largest size of a write, or nil if the tier does not state it. It appears in error messages.
+  var largestWrite: ByteCount? { get }
+
   /// Begins a batch of writes that become one commit. After a crash, the tier has either all of them or none.
   ///
   /// End the batch soon with ``endBatch(_:)``, and do not call user code while it is open: no commit begins during

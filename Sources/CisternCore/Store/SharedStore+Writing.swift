@@ -55,14 +55,12 @@ extension SharedStore {
   private func checkSize(of members: [any StoreWriteMember]) throws(CisternError) {
     let sizes = members.flatMap(\.stagedSizes)
     guard let partition = members.lazy.compactMap(\.partition).first else { return }
-    let size = sizes.reduce(0, +)
-    if partition.canHold(batchBytes: size, count: sizes.count),
+    if partition.canHold(batchBytes: sizes.reduce(0, +), count: sizes.count),
       sizes.allSatisfy({ partition.canHold(batchBytes: $0, count: 1) })
     {
       return
     }
-    throw .batchTooLarge(
-      count: sizes.count, size: size, largest: partition.largestBatch, location: "writing to several caches")
+    throw .batchTooLarge(sizes, for: partition, location: "writing to several caches")
   }
 
   /// Divides the memory limit among the members. Those without a second tier come first, because only memory can hold their

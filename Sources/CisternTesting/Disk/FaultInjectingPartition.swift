@@ -195,6 +195,8 @@ final class FaultInjectingPartition: TransactionalPartition {
 
   var largestBatch: ByteCount? { nil }
 
+  var largestWrite: ByteCount? { nil }
+
   func waitForRoom() {}
 
   func waitForRoom() async {

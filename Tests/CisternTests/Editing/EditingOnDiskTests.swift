@@ -161,6 +161,7 @@ struct EditingOnDiskTests {
       }
       if case .failure(let error) = outcome {
         #expect((error as? CisternError)?.code == .tooLarge && cache["0"] == [1] && cache["large"] == nil)
+        #expect((error as? CisternError)?.message.contains("an eighth of the file, here 506 KiB") == true)
       } else {
         #expect(cache["0"] == [2] && cache["large"]?.count == megabytes << 20)
         cache["0"] = [1]
