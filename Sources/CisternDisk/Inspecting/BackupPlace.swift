@@ -20,7 +20,11 @@ struct BackupPlace: Sendable {
   let path: String
   /// The directory in which the backup is written.
   private var work: String { path + BackupPlace.suffix }
-  private var parent: String {
+  private var parent: String { Self.parent(of: path) ?? "/" }
+
+  /// Returns the directory of a path, as its text names it. Nil for the root.
+  private static func parent(of path: String) -> String? {
+    guard path != "/" else { return nil }
     let name = path.utf8.reversed().drop { $0 != UInt8(ascii: "/") }.drop { $0 == UInt8(ascii: "/") }
     return name.isEmpty ? "/" : String(decoding: name.reversed(), as: UTF8.self)
   }
@@ -40,10 +44,34 @@ struct BackupPlace: Sendable {
     while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
     self.path = path
     try requireEmpty()
-    if let store = DirectoryIdentity(ifPresent: source), store == DirectoryIdentity(ifPresent: parent) {
-      throw CisternError(
-        .directoryUnusable, "the backup would be in the directory of the store; choose another place", location: path)
+    guard let store = DirectoryIdentity(ifPresent: source) else { return }
+    var ancestor = try firstAncestor()
+    while DirectoryIdentity(ifPresent: ancestor) != store {
+      guard let above = Self.parent(of: ancestor) else { return }
+      ancestor = above
     }
+    throw CisternError(
+      .directoryUnusable, "the backup would be in the directory of the store; choose another place", location: path)
+  }
+
+  /// Returns the absolute path, without symbolic links, of the first directory above the backup that exists.
+  ///
+  /// The writing creates the others. It could create them in the directory of the store if `..` followed one of them.
+  private func firstAncestor() throws(CisternError) -> String {
+    var ancestor = path
+    while let above = Self.parent(of: ancestor) {
+      if ancestor.utf8.suffix(3).elementsEqual("/..".utf8) {
+        throw CisternError(
+          .directoryUnusable, "the path contains \"..\" after a directory that does not exist; use a path without it",
+          location: path)
+      }
+      ancestor = above
+      if let resolved = unsafe realpath(ancestor, nil) {
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+      }
+    }
+    return "/"
   }
 
   private func requireEmpty() throws(CisternError) {

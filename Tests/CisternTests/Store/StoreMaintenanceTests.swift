@@ -104,6 +104,23 @@ import Testing
     #expect(!scratch.names(in: ".").contains { $0.hasPrefix("copy") })
   }
 
+  @Test(arguments: [
+    "store/copy", "store/new/copy", "store/../store/copy", "store/../store/new/../copy", "new/../store/copy",
+  ])
+  func `no backup is written into the directory of its store`(target: String) async throws {
+    let scratch = TemporaryDirectory()
+    let store = try open(scratch.store, clock: ManualClock())
+    try texts(store)["a"] = "one"
+    let names = scratch.names(in: "store")
+    let error = await #expect(throws: CisternError.self) { try await store.backup(to: scratch.path + "/" + target) }
+    #expect(error?.code == .directoryUnusable)
+    #expect(scratch.names(in: "store") == names && scratch.names(in: ".") == ["store"])
+    // A path that leads out of the directory is permitted, and its missing directories are created.
+    try await store.backup(to: scratch.path + "/store/../copies/one")
+    #expect(scratch.names(in: "copies") == ["one"])
+    try await store.close()
+  }
+
   @Test func `a read-only store in an empty directory has no defects, and no file to copy`() async throws {
     let scratch = TemporaryDirectory()
     try FileManager.default.createDirectory(at: scratch.url("empty"), withIntermediateDirectories: false)
