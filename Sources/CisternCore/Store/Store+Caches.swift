@@ -38,11 +38,11 @@ extension Store {
     // Equal strings must be one cache on disk as well, where names are compared as bytes.
     let name = name.normalizedForKey()
     let settings = configuration.settings(codec: codec.formatIdentifier, expiry: expiry)
+    try checkIsOpen(to: "opening cache \"\(name)\"")
     if let open = shared.cache(named: name) {
       return try keep(open.member, settings: open.settings, named: name, ifLike: settings)
     }
     try Self.check(name, configuration)
-    try checkIsOpen(to: "opening cache \"\(name)\"")
     if configuration.tiers == .secondTierOnly, shared.secondTier == nil {
       throw CisternError(
         .invalidArgument,

@@ -110,15 +110,15 @@ import Testing
     try await with { $0.durability = .processCrash }.close()
   }
 
-  @Test func `a closed store opens no cache, also if it is in memory only`() async throws {
+  @Test func `a closed store opens no cache, also if it is in memory only or the cache is in use`() async throws {
     let scratch = TemporaryDirectory()
     for store in [try open(scratch.store), try Store.inMemory(memoryLimit: .mebibytes(1))] {
       let cache = try numbers(store)
       try await store.close()
-      let error = #expect(throws: CisternError.self) {
-        _ = try store.cache("another", of: Int.self, keyedBy: String.self)
+      for open in [{ _ = try store.cache("another", of: Int.self, keyedBy: String.self) }, { _ = try numbers(store) }] {
+        let error = #expect(throws: CisternError.self) { try open() }
+        #expect(error?.code == .storeClosed)
       }
-      #expect(error?.code == .storeClosed)
       cache["a"] = 1
       #expect(cache["a"] == 1)
     }
