@@ -45,7 +45,7 @@ func faultTrial(directory: String, seed: UInt64) async throws -> Bool {
     say("trial ended with \(error)")
     isFine = false
   }
-  let told = Dictionary(trial.refusals.map { ($0, 1) }, uniquingKeysWith: +).keys.sorted().joined(separator: "|")
-  say("trial: |\(trial.fault.name)|\(Fault.hits)|\(told)")
+  let delivered = Dictionary(trial.refusals.map { ($0, 1) }, uniquingKeysWith: +).keys.sorted().joined(separator: "|")
+  say("trial: |\(trial.fault.name)|\(Fault.hits)|\(delivered)")
   return isFine
 }

@@ -52,7 +52,7 @@ struct SystemTrial {
   private var random: Mixer
   private var model = FaultModel()
   private let reports = Reports()
-  private var told: [String] = []
+  private var delivered: [String] = []
 
   init(directory: String, seed: UInt64) {
     self.directory = directory
@@ -86,7 +86,7 @@ struct SystemTrial {
     model.checkReopened(sameCache)
     try await again.close()
     if reports.text.contains("setAside") { model.note("set aside: \(reports.text)") }
-    say(told.isEmpty ? "nothing failed" : "told: \(Array(Set(told)).sorted().joined(separator: ", "))")
+    say(delivered.isEmpty ? "nothing failed" : "delivered: \(Array(Set(delivered)).sorted().joined(separator: ", "))")
     for fault in model.faults { say(fault) }
     return model.faults.isEmpty
   }
@@ -160,7 +160,7 @@ struct SystemTrial {
     let path = fault == .permission ? directory + "/another" : directory + "-another"
     do {
       _ = try open(path, limit: limit)
-      told.append("opening another: works")
+      delivered.append("opening another: works")
     } catch {
       note("opening another", error)
     }
@@ -168,6 +168,6 @@ struct SystemTrial {
 
   private mutating func note(_ operation: String, _ error: any Error) {
     guard let error = error as? CisternError else { return model.note("\(operation): \(error)") }
-    told.append("\(operation): \(error.code)")
+    delivered.append("\(operation): \(error.code)")
   }
 }

@@ -173,12 +173,14 @@ import Testing
   }
 
   /// Opens a tier, fills it with records, and makes its device full.
-  func openFull(_ scratch: TemporaryDirectory, told: Told) async throws -> (DiskTier, any TransactionalPartition) {
+  func openFull(_ scratch: TemporaryDirectory, delivered: DeliveredReports) async throws -> (
+    DiskTier, any TransactionalPartition
+  ) {
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(
-      scratch, limit: .mebibytes(16), told: told, interval: .seconds(3600),
+      scratch, limit: .mebibytes(16), delivered: delivered, interval: .seconds(3600),
       faults: DiskFaults(atCommit: { failing.take() }, freeBytes: { 0 }))
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<1000 { cache.put("k\(number)", value(number, size: 1000)) }
     try await tier.flush()
     failing.set(.noSpace)
@@ -189,7 +191,7 @@ import Testing
 
   @Test func `A flush throws for a write that a full device refused before the flush began, once`() async throws {
     let scratch = TemporaryDirectory()
-    let (tier, cache) = try await openFull(scratch, told: Told())
+    let (tier, cache) = try await openFull(scratch, delivered: DeliveredReports())
     for flushes in [true, false] {
       guard case .staged(let large) = cache.put("large", value(1, size: 1 << 20)) else {
         Issue.record("the large write was not staged")
@@ -208,8 +210,8 @@ import Testing
 
   @Test func `A write that is too large for a full device is refused without evictions`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let (tier, cache) = try await openFull(scratch, told: told)
+    let delivered = DeliveredReports()
+    let (tier, cache) = try await openFull(scratch, delivered: delivered)
     let kept = tier.statistics.entryCount
     #expect(kept > 300)
     guard case .staged(let large) = cache.put("large", value(1, size: 1 << 20)) else {
@@ -226,8 +228,8 @@ import Testing
     try await tier.flush()
     // The small write evicts a few records, as below the disk limit: some, or a part of an extent.
     #expect(tier.statistics.entryCount > kept - (DiskLayout.tested == .ordered ? 10 : 40))
-    #expect(told.lost(.notWritten) == [bytes("large")])
-    #expect(told.reportCodes == [.deviceFull])
+    #expect(delivered.lost(.notWritten) == [bytes("large")])
+    #expect(delivered.reportCodes == [.deviceFull])
     #expect(tier.statistics.mode == .active)
     #expect(tier.checkInvariants() == [])
     try await tier.close()

@@ -15,16 +15,16 @@ import Testing
 
   /// Returns the numbers from 1 to 4 that the store contains.
   func numbers(_ scratch: TemporaryDirectory, _ name: String = "") async throws -> [Int] {
-    let told = Told()
+    let delivered = DeliveredReports()
     var options = DiskOptions(limit: .mebibytes(1), layout: .tested)
     options.retryInterval = .seconds(3600)
     let tier = try DiskTier(directory: "\(scratch.path)/\(name)", options: options) { report in
-      told.reports.withLock { $0.append(report) }
+      delivered.reports.withLock { $0.append(report) }
     }
     let cache = try tier.cache()
     let found = (1...4).filter { cache.get("key-\($0)") == [UInt8($0)] }
     try await tier.close()
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     return found
   }
 

@@ -11,11 +11,12 @@ import Testing
     fault: DiskFaults.Fault
   ) async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
     // Committed by the flushes only.
-    let tier = try openTier(scratch, told: told, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
-    let cache = try tier.cache(told: told)
+    let tier = try openTier(
+      scratch, delivered: delivered, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+    let cache = try tier.cache(delivered: delivered)
     for key in ["kept", "replaced", "removed", "replaced later"] { cache.put(key, bytes("old")) }
     try await tier.flush()
 
@@ -26,8 +27,8 @@ import Testing
     let error = await #expect(throws: CisternError.self) { try await tier.flush() }
     #expect(error?.code == (fault == .noSpace ? .noSpace : .diskFailed))
     #expect(tier.statistics.mode == .degraded)
-    #expect(told.reportCodes == [.degraded])
-    #expect(Set(told.lost(.notWritten)) == [bytes("replaced"), bytes("added")])
+    #expect(delivered.reportCodes == [.degraded])
+    #expect(Set(delivered.lost(.notWritten)) == [bytes("replaced"), bytes("added")])
     #expect(cache.get("replaced") == nil)
     #expect(cache.get("added") == nil)
     #expect(cache.get("removed") == nil)
@@ -44,7 +45,7 @@ import Testing
       return
     }
     await #expect(throws: CisternError.self) { try await cache.waitForCommit(ticket) }
-    #expect(told.reportCodes == [.degraded])
+    #expect(delivered.reportCodes == [.degraded])
 
     failing.set(nil)
     // The disk works again. The writes that were refused during the outage are not on it, and a flush says so once.
@@ -52,7 +53,7 @@ import Testing
     #expect(loss?.code == .diskFailed)
     try await tier.flush()
     #expect(tier.statistics.mode == .active)
-    #expect(await told.reportCodes(atLeast: 2) == [.degraded, .recovered])
+    #expect(await delivered.reportCodes(atLeast: 2) == [.degraded, .recovered])
     cache.put("after", bytes("after"))
     try await tier.flush()
     #expect(cache.keys() == ["after"])
@@ -65,10 +66,11 @@ import Testing
 
   @Test func `A flush tells what the disk did not take since the last one, though it works again`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
-    let tier = try openTier(scratch, told: told, interval: .seconds(3600), faults: DiskFaults { failing.take() })
-    let cache = try tier.cache(told: told)
+    let tier = try openTier(
+      scratch, delivered: delivered, interval: .seconds(3600), faults: DiskFaults { failing.take() })
+    let cache = try tier.cache(delivered: delivered)
     failing.set(.inputOutput)
     guard case .staged(let ticket) = cache.put("lost", bytes("new")) else {
       Issue.record("refused, although nothing has failed yet")
@@ -83,7 +85,7 @@ import Testing
     cache.put("kept", bytes("new"))
     try await tier.flush()
     #expect(cache.keys() == ["kept"])
-    #expect(told.reportCodes == [.degraded, .recovered])
+    #expect(delivered.reportCodes == [.degraded, .recovered])
     try await tier.close()
   }
 
@@ -158,10 +160,11 @@ import Testing
 
   @Test func `Before a write whose commit is waited for a failed disk is tried again`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
-    let tier = try openTier(scratch, told: told, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
-    let cache = try tier.cache(told: told)
+    let tier = try openTier(
+      scratch, delivered: delivered, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+    let cache = try tier.cache(delivered: delivered)
     failing.set(.inputOutput)
     cache.put("lost", bytes("new"))
     await #expect(throws: CisternError.self) { try await tier.flush() }

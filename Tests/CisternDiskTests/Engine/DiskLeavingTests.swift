@@ -12,7 +12,7 @@ import Testing
     let partition = Guarded<Partition?>(nil)
     let seen = Guarded<Set<[UInt8]>>([])
     let failing = Switch<DiskFaults.Fault>()
-    let told = Told()
+    let delivered = DeliveredReports()
 
     static let keys = (0..<600).map { bytes("key-\($0)") }
 
@@ -31,8 +31,9 @@ import Testing
 
     func open(_ scratch: TemporaryDirectory) throws -> (DiskTier, any TransactionalPartition) {
       let tier = try openTier(
-        scratch, limit: .kibibytes(256), told: told, interval: .seconds(3600), faults: DiskFaults { self.look() })
-      let cache = try tier.cache(told: told)
+        scratch, limit: .kibibytes(256), delivered: delivered, interval: .seconds(3600),
+        faults: DiskFaults { self.look() })
+      let cache = try tier.cache(delivered: delivered)
       let opened = tier.engine.partitions.first
       partition.withLock { $0 = opened }
       return (tier, cache)
@@ -48,9 +49,9 @@ import Testing
       if number % 32 == 31 { try await tier.flush() }
     }
     try await tier.flush()
-    let told = Set(watched.told.lost(.evicted))
-    #expect(told.count > 100)
-    #expect(told.subtracting(watched.seen.withLock { $0 }) == [])
+    let delivered = Set(watched.delivered.lost(.evicted))
+    #expect(delivered.count > 100)
+    #expect(delivered.subtracting(watched.seen.withLock { $0 }) == [])
     #expect(watched.lost == [])
     try await tier.close()
   }
@@ -71,7 +72,7 @@ import Testing
     let withdrawn = watched.seen.withLock { $0 }
     #expect(!withdrawn.isEmpty)
     for key in withdrawn { #expect(cache.get(key) != nil) }
-    #expect(watched.told.lost(.evicted) == [])
+    #expect(watched.delivered.lost(.evicted) == [])
     try await tier.close()
   }
 
@@ -85,7 +86,7 @@ import Testing
     }
     try await tier.flush()
     let present = cache.keys()
-    watched.told.losses.withLock { $0 = [] }
+    watched.delivered.losses.withLock { $0 = [] }
     let evictions = tier.statistics.evictions
     // The oldest records are evicted first, and are written last here. No commit group begins while a batch is open,
     // so all of these writes are in one group.
@@ -96,9 +97,9 @@ import Testing
     }
     cache.endBatch(batch)
     try await tier.flush()
-    let told = Set(watched.told.lost(.evicted).map { String(decoding: $0, as: UTF8.self) })
+    let delivered = Set(watched.delivered.lost(.evicted).map { String(decoding: $0, as: UTF8.self) })
     #expect(tier.statistics.evictions > evictions)
-    #expect(told.intersection(cache.keys()) == [])
+    #expect(delivered.intersection(cache.keys()) == [])
     try await tier.close()
   }
 
@@ -124,9 +125,9 @@ import Testing
       await partition.waitForRoom()
     }
     try await tier.flush()
-    let told = ends.withLock { $0 }
-    #expect(told.count > 0)
-    #expect(told.allSatisfy { $0 == !isInvalidated })
+    let delivered = ends.withLock { $0 }
+    #expect(delivered.count > 0)
+    #expect(delivered.allSatisfy { $0 == !isInvalidated })
     try await tier.close()
     cache.withLock { $0 = nil }
   }
@@ -160,21 +161,21 @@ import Testing
   @Test(arguments: [1, 10, 20], [100, 200, 300])
   func `The loss of a record that its own transaction evicts is reported`(count: Int, size: Int) async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let marks = Switch<RecencyBitmap>()
     // All records count as read at each commit, and get second chances until the commit group has used them up. From
     // then on, the oldest record is evicted even if it was just written: a record that replaces another keeps its place.
     let tier = try openTier(
-      scratch, limit: .kibibytes(256), told: told, interval: .seconds(3600),
+      scratch, limit: .kibibytes(256), delivered: delivered, interval: .seconds(3600),
       faults: DiskFaults {
         if let marks = marks.peek() { for number in 1...2000 { marks.mark(SequenceNumber(number: UInt64(number))) } }
         return nil
       })
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<80 { cache.put("old-\(1000 + number)", value(number, size: 600)) }
     try await tier.flush()
     let before = cache.keys()
-    told.losses.withLock { $0 = [] }
+    delivered.losses.withLock { $0 = [] }
     marks.set(tier.engine.recency)
     // No commit group begins while a batch is open, so that all writes are in one group.
     let batch = tier.beginBatch()
@@ -185,10 +186,10 @@ import Testing
     try await tier.flush()
     marks.set(nil)
     let present = cache.keys()
-    let lost = Set(told.lostKeys.map { String(decoding: $0, as: UTF8.self) })
+    let lost = Set(delivered.lostKeys.map { String(decoding: $0, as: UTF8.self) })
     #expect(before.union(new).subtracting(present).subtracting(lost) == [])
     #expect(present.intersection(lost) == [])
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }

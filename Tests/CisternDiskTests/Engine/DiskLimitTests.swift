@@ -12,9 +12,9 @@ import Testing
   ) async throws {
     let scratch = TemporaryDirectory()
     let limit = ByteCount.kibibytes(kibibytes)
-    let told = Told()
-    let tier = try openTier(scratch, limit: limit, told: told)
-    let cache = try tier.cache(told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, limit: limit, delivered: delivered)
+    let cache = try tier.cache(delivered: delivered)
     // Extents hold more small records below the same limit.
     let total = min(DiskLayout.tested == .ordered ? 8_000 : 14_000, 3 * limit.bytes / size + 500)
     var refused = 0
@@ -27,8 +27,8 @@ import Testing
     try await tier.flush()
     #expect(try scratch.dataFileSize <= limit.bytes)
     #expect(refused == (size + 100 > limit.bytes / 10 ? total : 0))
-    #expect(told.lost(.notWritten).isEmpty)
-    #expect(told.reportCodes.isEmpty)
+    #expect(delivered.lost(.notWritten).isEmpty)
+    #expect(delivered.reportCodes.isEmpty)
     if refused == 0 {
       let last = total - 1
       #expect(cache.get("key-\(last &* 7919 % total)") == value(last, size: size))
@@ -44,9 +44,9 @@ import Testing
   @Test(arguments: [DiskLayout.ordered, .dense], [200_000, 500_000])
   func `A full file takes each record of permitted size`(layout: DiskLayout, size: Int) async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try openTier(scratch, limit: .mebibytes(4), layout: layout, told: told)
-    let cache = try tier.cache(told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, limit: .mebibytes(4), layout: layout, delivered: delivered)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<5000 {
       cache.put("k\(number)", value(number, size: 900))
       await cache.waitForRoom()
@@ -57,8 +57,8 @@ import Testing
       try await tier.flush()
       #expect(cache.get("large \(number)") == value(number, size: size))
     }
-    #expect(told.lost(.notWritten).isEmpty)
-    #expect(told.reportCodes.isEmpty)
+    #expect(delivered.lost(.notWritten).isEmpty)
+    #expect(delivered.reportCodes.isEmpty)
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -66,9 +66,9 @@ import Testing
   /// Small transactions leave many lists of free pages, which divide these pages.
   @Test func `A full file of 64 MiB takes a record of the greatest size`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try openTier(scratch, limit: .mebibytes(64), layout: .ordered, told: told)
-    let cache = try tier.cache(told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, limit: .mebibytes(64), layout: .ordered, delivered: delivered)
+    let cache = try tier.cache(delivered: delivered)
     let small = [UInt8](repeating: 1, count: 800)
     for number in 0..<50_000 {
       // The keys come in no order.
@@ -82,7 +82,7 @@ import Testing
       try await tier.flush()
       #expect(cache.get("large \(number)") == large)
     }
-    #expect(told.lost(.notWritten).isEmpty && told.reportCodes.isEmpty)
+    #expect(delivered.lost(.notWritten).isEmpty && delivered.reportCodes.isEmpty)
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -100,7 +100,7 @@ import Testing
   /// moves them.
   @Test func `A record that finds no room in an empty file is tried again after some commits`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     // The record's transaction fails seven times. The first attempt to make room commits twice, and later ones four times.
     let failing = Set([0, 3] + (0..<5).map { 8 + 5 * $0 })
     let count = Guarded(-1)
@@ -112,8 +112,8 @@ import Testing
       }
     }
     let tier = try openTier(
-      scratch, limit: .mebibytes(4), layout: .ordered, told: told, interval: .seconds(3600), faults: faults)
-    let cache = try tier.cache(told: told)
+      scratch, limit: .mebibytes(4), layout: .ordered, delivered: delivered, interval: .seconds(3600), faults: faults)
+    let cache = try tier.cache(delivered: delivered)
     cache.put("first", value(0, size: 100))
     try await tier.flush()
     cache.remove("first")
@@ -123,8 +123,8 @@ import Testing
     try await tier.flush()
     #expect(count.withLock { $0 } > 25)
     #expect(cache.get("large") == value(1, size: 400_000))
-    #expect(told.lost(.notWritten).isEmpty)
-    #expect(told.reportCodes.isEmpty)
+    #expect(delivered.lost(.notWritten).isEmpty)
+    #expect(delivered.reportCodes.isEmpty)
     try await tier.close()
   }
 

@@ -25,9 +25,9 @@ import Testing
       }
       flushed = child.kill().compactMap { Int($0) }.last ?? flushed
       #expect(flushed > 0)
-      let told = Told()
+      let delivered = DeliveredReports()
       let tier = try openTier(
-        scratch, durability: durability == "powerCut" ? .powerCut : .processCrash, told: told)
+        scratch, durability: durability == "powerCut" ? .powerCut : .processCrash, delivered: delivered)
       let cache = try tier.cache()
       var found = 0
       for slot in 0..<97 {
@@ -50,7 +50,7 @@ import Testing
         }
       }
       #expect(found > 0 || flushed < 20)
-      #expect(told.reportCodes == [])
+      #expect(delivered.reportCodes == [])
       try await tier.flush()
       #expect(tier.checkInvariants() == [])
       // The next child process restarts its numbers.
@@ -93,11 +93,11 @@ import Testing
       }
       flushed = child.kill().compactMap { Int($0) }.last ?? flushed
       #expect(flushed > 0)
-      let told = Told()
-      let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
+      let delivered = DeliveredReports()
+      let tier = try openTier(scratch, limit: .mebibytes(1), delivered: delivered)
       let cache = try tier.cache()
       try expectWholeBatches(in: cache, notBefore: flushed, "round \(round)")
-      #expect(told.reportCodes == [])
+      #expect(delivered.reportCodes == [])
       #expect(tier.checkInvariants() == [])
       _ = cache.stageRemovalOfAll()
       try await tier.close()
@@ -164,10 +164,10 @@ import Testing
 
   @Test func `A reader of a killed process does not prevent the reuse of the file's space`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let child = try ChildProcess("hold", scratch.store, "\(4 << 20)", "processCrash")
     #expect(child.readLine() == "holding")
-    let tier = try openTier(scratch, limit: .mebibytes(4), told: told)
+    let tier = try openTier(scratch, limit: .mebibytes(4), delivered: delivered)
     let cache = try tier.cache()
     for number in 0..<20 { cache.put("a\(number)", value(number, size: 1000)) }
     try await tier.flush()
@@ -177,7 +177,7 @@ import Testing
       await cache.waitForRoom()
     }
     try await tier.flush()
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     #expect(cache.get("k7999") == value(7999, size: 1000))
     #expect(tier.checkInvariants() == [])
     try await tier.close()
@@ -188,25 +188,25 @@ import Testing
   /// Only a flush retries a failing disk.
   private static func withHolder(
     readerPatience: Duration,
-    _ body: (DiskTier, any TransactionalPartition, _ holder: ChildProcess, Told) async throws -> Void
+    _ body: (DiskTier, any TransactionalPartition, _ holder: ChildProcess, DeliveredReports) async throws -> Void
   ) async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let holder = try ChildProcess("hold", scratch.store, "\(4 << 20)", "processCrash")
     #expect(holder.readLine() == "holding")
     var options = DiskOptions(limit: .mebibytes(4), layout: .tested, commitInterval: .milliseconds(1))
     options.readerPatience = readerPatience
     options.retryInterval = .seconds(3600)
     let tier = try DiskTier(directory: scratch.store, options: options) { report in
-      told.reports.withLock { $0.append(report) }
+      delivered.reports.withLock { $0.append(report) }
     }
-    try await body(tier, try tier.cache(), holder, told)
+    try await body(tier, try tier.cache(), holder, delivered)
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
 
   @Test func `A store that another process's read has degraded recovers when that process was killed`() async throws {
-    try await Self.withHolder(readerPatience: .milliseconds(5)) { tier, cache, holder, told in
+    try await Self.withHolder(readerPatience: .milliseconds(5)) { tier, cache, holder, delivered in
       for number in 0..<20_000 where cache.mode == .active {
         cache.put("k\(number)", value(number, size: 1000))
         await cache.waitForRoom()
@@ -216,7 +216,7 @@ import Testing
       _ = holder.kill()
       try await tier.flush()
       #expect(cache.mode == .active)
-      #expect(await told.reportCodes(atLeast: 3) == [.longReader, .degraded, .recovered])
+      #expect(await delivered.reportCodes(atLeast: 3) == [.longReader, .degraded, .recovered])
       cache.put("last", bytes("last"))
       try await tier.flush()
       #expect(cache.get("last") == bytes("last"))
@@ -226,7 +226,7 @@ import Testing
   @Test(.timeLimit(.minutes(5)))
   func `A write that waits for another process's read continues when that process is killed`() async throws {
     // The wait ends only because the process is killed, regardless of the speed of the machine.
-    try await Self.withHolder(readerPatience: .seconds(3600)) { tier, cache, holder, told in
+    try await Self.withHolder(readerPatience: .seconds(3600)) { tier, cache, holder, delivered in
       let writes = Task {
         for number in 0..<12_000 {
           cache.put("k\(number)", value(number, size: 1000))
@@ -237,7 +237,7 @@ import Testing
       _ = holder.kill()
       await writes.value
       try await tier.flush()
-      #expect(told.reportCodes == [])
+      #expect(delivered.reportCodes == [])
       #expect(cache.get("k11999") == value(11_999, size: 1000))
     }
   }

@@ -16,11 +16,11 @@ import Testing
 
   /// A tier with a record of the key. Only flushes commit.
   private func open(
-    _ scratch: TemporaryDirectory, limit: ByteCount = .mebibytes(16), told: Told = Told(),
+    _ scratch: TemporaryDirectory, limit: ByteCount = .mebibytes(16), delivered: DeliveredReports = DeliveredReports(),
     faults: DiskFaults = DiskFaults()
   ) async throws -> (DiskTier, any TransactionalPartition) {
-    let tier = try openTier(scratch, limit: limit, told: told, interval: .seconds(3600), faults: faults)
-    let cache = try tier.cache(told: told)
+    let tier = try openTier(scratch, limit: limit, delivered: delivered, interval: .seconds(3600), faults: faults)
+    let cache = try tier.cache(delivered: delivered)
     cache.put(Self.key, bytes("read"))
     try await tier.flush()
     return (tier, cache)
@@ -37,8 +37,8 @@ import Testing
   ) async throws {
     let (arguments, left) = Self.interferences[interference]
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let (tier, cache) = try await open(scratch, told: told)
+    let delivered = DeliveredReports()
+    let (tier, cache) = try await open(scratch, delivered: delivered)
     let read = try identity(of: cache)
     let write: StagedWrite = isRemoval ? .removal(key: Self.key) : rewrite(bytes("rewritten"))
     guard case .staged = cache.stage(write, if: .identity(read)) else {
@@ -55,7 +55,7 @@ import Testing
     #expect(cache.has(Self.key) == (left != nil))
     try await tier.flush()
     #expect(cache.get(Self.key) == left)
-    #expect(told.lostKeys == [])
+    #expect(delivered.lostKeys == [])
     #expect(tier.checkInvariants() == [])
     _ = child.kill()
     try await tier.close()
@@ -117,15 +117,15 @@ import Testing
 
   @Test func `A record that is evicted while its rewrite is staged is reported, and does not come back`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let (tier, cache) = try await open(scratch, limit: .kibibytes(256), told: told)
+    let delivered = DeliveredReports()
+    let (tier, cache) = try await open(scratch, limit: .kibibytes(256), delivered: delivered)
     // Not read: it is not spared for its use. Its key comes after the others in the commit.
     _ = cache.stage(
       rewrite(bytes("rewritten")), if: .identity(RecordIdentity(DiskPartition.metadata(), bytes: bytes("read").rawSpan))
     )
     for number in 0..<400 { cache.put("a-\(number)", value(number, size: 900)) }
     try await tier.flush()
-    #expect(told.lost(.evicted).count { $0 == Self.key } == 1)
+    #expect(delivered.lost(.evicted).count { $0 == Self.key } == 1)
     #expect(cache.get(Self.key) == nil && !cache.has(Self.key))
     #expect(tier.checkInvariants() == [])
     try await tier.close()
@@ -134,9 +134,9 @@ import Testing
   @Test func `A rewrite that the disk fails to take leaves the record that was read, and nothing is lost`() async throws
   {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
-    let (tier, cache) = try await open(scratch, told: told, faults: DiskFaults { failing.peek() })
+    let (tier, cache) = try await open(scratch, delivered: delivered, faults: DiskFaults { failing.peek() })
     _ = cache.stage(rewrite(bytes("rewritten")), if: .identity(try identity(of: cache)))
     failing.set(.inputOutput)
     await #expect(throws: CisternError.self) { try await tier.flush() }
@@ -144,7 +144,7 @@ import Testing
     failing.set(nil)
     try await tier.flush()
     #expect(cache.get(Self.key) == bytes("read"))
-    #expect(told.lostKeys == [])
+    #expect(delivered.lostKeys == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }

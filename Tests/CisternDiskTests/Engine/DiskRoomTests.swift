@@ -9,18 +9,18 @@ import Testing
 @Suite struct DiskRoomTests {
   @Test func `A full device is met by evicting, where that is enough`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
-    let tier = try openTier(scratch, told: told, faults: DiskFaults { failing.take() })
-    let cache = try tier.cache(told: told)
+    let tier = try openTier(scratch, delivered: delivered, faults: DiskFaults { failing.take() })
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<200 { cache.put("k\(number)", value(number, size: 1000)) }
     try await tier.flush()
     failing.set(.noSpace)
     cache.put("new", bytes("new"))
     try await tier.flush()
     #expect(cache.get("new") == bytes("new"))
-    #expect(await told.reportCodes(atLeast: 1) == [.deviceFull])
-    #expect(told.lost(.notWritten) == [])
+    #expect(await delivered.reportCodes(atLeast: 1) == [.deviceFull])
+    #expect(delivered.lost(.notWritten) == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -30,9 +30,9 @@ import Testing
     async throws
   {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let tier = try openTier(scratch, limit: .mebibytes(1))
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     cache.put("k", bytes("old"))
     cache.put("other", bytes("other"))
     try await tier.flush()
@@ -50,20 +50,20 @@ import Testing
     }
     try await tier.flush()
     #expect(cache.get("k") == value(2, size: 120_000))
-    #expect(told.lostKeys == [])
+    #expect(delivered.lostKeys == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
 
   @Test func `A write that a full device cuts short is reported as a lack of room`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
     let full = Switch<Bool>()
     let tier = try openTier(
-      scratch, told: told, interval: .seconds(3600),
+      scratch, delivered: delivered, interval: .seconds(3600),
       faults: DiskFaults(atCommit: { failing.peek() }, isDeviceFull: { full.peek() ?? false }))
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     failing.set(.inputOutput)
     full.set(true)
     cache.put("a", [1])
@@ -83,19 +83,19 @@ import Testing
 
   @Test func `A long reader cannot grow the file past its limit, and is noticed`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let subject = try await TierWithLongReader(scratch, told: told, patience: .milliseconds(20))
+    let delivered = DeliveredReports()
+    let subject = try await TierWithLongReader(scratch, delivered: delivered, patience: .milliseconds(20))
     let (tier, cache) = (subject.tier, subject.cache)
     try await subject.fillDuringRead { held in
       #expect(tier.engine.mode == .degraded)
       #expect(held == bytes("held"))
     }
     // The writer thread reports after it has changed the mode.
-    #expect(await told.reportCodes(atLeast: 2) == [.longReader, .degraded])
+    #expect(await delivered.reportCodes(atLeast: 2) == [.longReader, .degraded])
     #expect(try scratch.dataFileSize <= 1 << 20)
     await #expect(throws: CisternError.self) { try await tier.flush() }
     try await tier.flush()
-    #expect(await told.reportCodes(atLeast: 3) == [.longReader, .degraded, .recovered])
+    #expect(await delivered.reportCodes(atLeast: 3) == [.longReader, .degraded, .recovered])
     for number in 0..<2000 {
       cache.put("after-\(number)", value(number, size: 1000))
       await cache.waitForRoom()

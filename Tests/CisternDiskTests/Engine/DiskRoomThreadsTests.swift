@@ -8,7 +8,7 @@ import Testing
 /// A small file whose pages are held by readers that end.
 @Suite struct DiskRoomThreadsTests {
   private static func open(
-    _ scratch: TemporaryDirectory, limit: ByteCount = .kibibytes(256), told: Told
+    _ scratch: TemporaryDirectory, limit: ByteCount = .kibibytes(256), delivered: DeliveredReports
   ) throws -> DiskTier {
     var options = DiskOptions(
       limit: limit, layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1))
@@ -16,16 +16,16 @@ import Testing
     options.readerPatience = .seconds(3600)
     options.retryInterval = .seconds(3600)
     return try DiskTier(directory: scratch.store, options: options) { report in
-      told.reports.withLock { $0.append(report) }
+      delivered.reports.withLock { $0.append(report) }
     }
   }
 
   @Test(arguments: [1, 3])
   func `Readers that end do not degrade a store of the smallest size`(readerCount: Int) async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try Self.open(scratch, told: told)
-    let cache = try tier.cache(told: told)
+    let delivered = DeliveredReports()
+    let tier = try Self.open(scratch, delivered: delivered)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<20 { cache.put("k\(number)", value(number, size: 8000)) }
     try await tier.flush()
     let isDone = Switch<Bool>()
@@ -44,17 +44,17 @@ import Testing
       }
     }
     try await tier.flush()
-    #expect(told.reportCodes == [])
-    #expect(told.lost(.notWritten) == [])
+    #expect(delivered.reportCodes == [])
+    #expect(delivered.lost(.notWritten) == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
   /// Readers of the last snapshots can keep all free extents from the copies of records that are read.
   @Test func `Frequently read keys survive a scan beside readers that end`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try Self.open(scratch, limit: .mebibytes(1), told: told)
-    let cache = try tier.cache(told: told)
+    let delivered = DeliveredReports()
+    let tier = try Self.open(scratch, limit: .mebibytes(1), delivered: delivered)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<30 { cache.put("hot-\(number)", value(number, size: 1000)) }
     try await tier.flush()
     let isDone = Switch<Bool>()
@@ -77,7 +77,7 @@ import Testing
     }
     try await tier.flush()
     #expect(cache.statistics.evictions > 1000)
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }

@@ -14,9 +14,9 @@ import Testing
       directory: scratch.path + "/./store/",
       options: DiskOptions(
         limit: .mebibytes(16), layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1)))
-    let told = Told()
+    let delivered = DeliveredReports()
     let mine = try one.cache()
-    let yours = try two.cache(told: told)
+    let yours = try two.cache(delivered: delivered)
     mine.put("a", bytes("mine"))
     #expect(yours.get("a") == bytes("mine"))
     yours.put("a", bytes("yours"))

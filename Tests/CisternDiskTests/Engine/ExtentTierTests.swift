@@ -10,16 +10,16 @@ import Testing
 /// A tier whose data file has its records in extents.
 @Suite struct ExtentTierTests {
   private let scratch = TemporaryDirectory()
-  private let told = Told()
+  private let delivered = DeliveredReports()
 
   private func open(_ limit: ByteCount = .mebibytes(1), durability: Durability = .processCrash) throws -> DiskTier {
-    try openTier(scratch, limit: limit, layout: .dense, durability: durability, told: told)
+    try openTier(scratch, limit: limit, layout: .dense, durability: durability, delivered: delivered)
   }
 
   @Test(arguments: [Durability.processCrash, .powerCut])
   func `A full store keeps the newest records, and reports each that it evicts`(durability: Durability) async throws {
     var tier = try open(durability: durability)
-    var cache = try tier.cache(told: told)
+    var cache = try tier.cache(delivered: delivered)
     for number in 0..<3000 {
       cache.put("k\(number)", value(number, size: 700))
       if number % 50 == 49 { await cache.waitForRoom() }
@@ -28,13 +28,13 @@ import Testing
     let kept = cache.keys()
     #expect(kept.count * 700 > 300_000)
     #expect((2900..<3000).allSatisfy { cache.get("k\($0)") == value($0, size: 700) })
-    let evicted = Set(told.lost(.evicted).map { String(decoding: $0, as: UTF8.self) })
+    let evicted = Set(delivered.lost(.evicted).map { String(decoding: $0, as: UTF8.self) })
     #expect(kept.count + evicted.count == 3000 && kept.isDisjoint(with: evicted))
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
     tier = try open(durability: durability)
-    cache = try tier.cache(told: told)
+    cache = try tier.cache(delivered: delivered)
     #expect(cache.keys() == kept)
     #expect(tier.checkInvariants() == [])
     try await tier.close()
@@ -42,7 +42,7 @@ import Testing
 
   @Test func `A batch that needs more than the free extents is whole`() async throws {
     let tier = try open()
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<1500 {
       cache.put("k\(number)", value(number, size: 700))
       if number % 50 == 49 { await cache.waitForRoom() }
@@ -57,14 +57,14 @@ import Testing
     cache.endBatch(batch)
     try await tier.flush()
     #expect((0..<200).allSatisfy { cache.get("b\($0)") == value($0, size: 900) })
-    #expect(told.lost(.notWritten).isEmpty && told.reportCodes == [])
+    #expect(delivered.lost(.notWritten).isEmpty && delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
 
   @Test func `Records of any size that the limit allows are stored, and make room for each other`() async throws {
     let tier = try open()
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<400 {
       let size = [10, 900, 5000, 20_000, 100_000][number % 5]
       cache.put("k\(number)", value(number, size: size))
@@ -74,7 +74,7 @@ import Testing
         #expect(cache.get("k\(number)") == value(number, size: size))
       }
     }
-    #expect(told.lost(.notWritten).isEmpty && told.reportCodes == [])
+    #expect(delivered.lost(.notWritten).isEmpty && delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -84,9 +84,10 @@ import Testing
   {
     // Few commits, each of which copies some pages that the reader keeps.
     let tier = try openTier(
-      scratch, limit: .mebibytes(32), layout: .dense, durability: .processCrash, told: told, interval: .milliseconds(50)
+      scratch, limit: .mebibytes(32), layout: .dense, durability: .processCrash, delivered: delivered,
+      interval: .milliseconds(50)
     )
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     cache.put("held", bytes("held"))
     try await tier.flush()
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
@@ -102,7 +103,7 @@ import Testing
       }
     }
     try await tier.flush()
-    #expect(told.reportCodes == [] && cache.mode == .active)
+    #expect(delivered.reportCodes == [] && cache.mode == .active)
     for number in 2000..<2400 { #expect(cache.get("k\(number % 400)") == value(number, size: 1000)) }
     #expect(tier.checkInvariants() == [])
     try await tier.close()
@@ -126,13 +127,14 @@ import Testing
   @Test func `A reader that keeps the emptied extents is reported once, and the store goes on when it ends`()
     async throws
   {
-    let reader = try await TierWithLongReader(scratch, layout: .dense, told: told, patience: .milliseconds(20))
+    let reader = try await TierWithLongReader(
+      scratch, layout: .dense, delivered: delivered, patience: .milliseconds(20))
     let (tier, cache) = (reader.tier, reader.cache)
     try await reader.fillDuringRead { held in
       #expect(held == bytes("held"))
       #expect(cache.mode == .degraded)
     }
-    #expect(await told.reportCodes(atLeast: 2) == [.longReader, .degraded])
+    #expect(await delivered.reportCodes(atLeast: 2) == [.longReader, .degraded])
     await #expect(throws: CisternError.self) { try await tier.flush() }
     try await tier.flush()
     #expect(cache.mode == .active)
@@ -145,8 +147,8 @@ import Testing
 
   @Test func `A removal by tag, and one of all records, leave no record in the file`() async throws {
     let tier = try open()
-    let cache = try tier.cache(told: told)
-    let other = try tier.cache("other", told: told)
+    let cache = try tier.cache(delivered: delivered)
+    let other = try tier.cache("other", delivered: delivered)
     for number in 0..<300 {
       cache.put("k\(number)", value(number, size: 300), tags: number % 2 == 0 ? ["even"] : [])
       other.put("k\(number)", value(number, size: 300))
@@ -171,14 +173,14 @@ import Testing
   @Test(arguments: [ByteCount.kibibytes(512), .mebibytes(1), .mebibytes(64)])
   func `Another limit keeps the newest records that fit, and a compaction keeps all`(limit: ByteCount) async throws {
     var tier = try open(.mebibytes(8))
-    var cache = try tier.cache(told: told)
+    var cache = try tier.cache(delivered: delivered)
     for number in 0..<4000 {
       cache.put("k\(number)", value(number, size: 700))
       if number % 50 == 49 { await cache.waitForRoom() }
     }
     try await tier.close()
     tier = try open(limit)
-    cache = try tier.cache(told: told)
+    cache = try tier.cache(delivered: delivered)
     let kept = cache.keys()
     // The keys of a commit have no order of age.
     #expect(kept.count * 700 > min(limit.bytes / 8, 4000 * 600) && kept.contains("k3999"), "\(kept.count)")
@@ -187,7 +189,7 @@ import Testing
     let sizes = try DiskTier.compact(directory: scratch.store)
     #expect(sizes.after <= sizes.before)
     tier = try open(limit)
-    cache = try tier.cache(told: told)
+    cache = try tier.cache(delivered: delivered)
     #expect(cache.keys() == kept)
     #expect(kept.allSatisfy { cache.get($0)?.count == 700 })
     cache.put("new", bytes("new"))
@@ -195,7 +197,7 @@ import Testing
     #expect(cache.get("new") == bytes("new"))
     #expect(tier.checkInvariants() == [])
     try await tier.close()
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
   }
 
   /// The batches have records in extents and large ones beside them.
@@ -205,11 +207,12 @@ import Testing
   ) async throws {
     func open() throws -> DiskTier {
       try openTier(
-        scratch, limit: .mebibytes(4), layout: .dense, durability: durability, told: told, interval: .seconds(3600))
+        scratch, limit: .mebibytes(4), layout: .dense, durability: durability, delivered: delivered,
+        interval: .seconds(3600))
     }
     func size(_ number: Int) -> Int { number % 8 == 0 ? 2000 + number * 991 % 12_000 : number * 37 % 900 }
     var tier = try open()
-    var caches = try ["one", "two"].map { try tier.cache($0, told: told) }
+    var caches = try ["one", "two"].map { try tier.cache($0, delivered: delivered) }
     var generator = SeededGenerator(seed: seed)
     var numbers: [Int: Int] = [:]
     func write(_ key: Int, _ number: Int, in batch: BatchToken? = nil) {
@@ -239,11 +242,11 @@ import Testing
       if seed % 2 == 0 { try await tier.flush() }
       try await tier.close()
       tier = try open()
-      caches = try ["one", "two"].map { try tier.cache($0, told: told) }
+      caches = try ["one", "two"].map { try tier.cache($0, delivered: delivered) }
       try #require(missing() == [], "after \(number)")
     }
     try await tier.flush()
-    #expect(told.lost(.evicted) == [] && told.reportCodes == [])
+    #expect(delivered.lost(.evicted) == [] && delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }

@@ -20,7 +20,7 @@ extension MixedSizesTests {
     mebibytes: Int, large: Int, reads: Bool
   ) async throws {
     let tier = try open(.mebibytes(mebibytes))
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     try await fill(cache, mebibytes: mebibytes)
     try await tier.flush()
     var number = 100_000
@@ -41,7 +41,7 @@ extension MixedSizesTests {
       for other in max(number - 600 * mebibytes, 0)..<number { _ = cache.get("small \(other)") }
       for other in 0...round { _ = cache.get("large \(other)") }
     }
-    #expect(told.reportCodes == [] && told.lost(.notWritten) == [])
+    #expect(delivered.reportCodes == [] && delivered.lost(.notWritten) == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -49,7 +49,7 @@ extension MixedSizesTests {
   @Test(arguments: [(4, 400_000), (8, 1_042_000)])
   func `The large values of a group stay beside each other`(mebibytes: Int, large: Int) async throws {
     let tier = try open(.mebibytes(mebibytes))
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     try await fill(cache, mebibytes: mebibytes)
     try await tier.flush()
     for round in 0..<12 {
@@ -60,7 +60,7 @@ extension MixedSizesTests {
       for key in keys { #expect(cache.get(key) == value(round, size: large), "\(key)") }
       for other in 0..<round { _ = cache.get("large \(other) 0") }
     }
-    #expect(told.reportCodes == [] && told.lost(.notWritten) == [])
+    #expect(delivered.reportCodes == [] && delivered.lost(.notWritten) == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -68,7 +68,7 @@ extension MixedSizesTests {
   @Test(arguments: [(4, 300_000), (8, 1_000_000)])
   func `Large values find room beside a process that writes, and readers`(mebibytes: Int, large: Int) async throws {
     let tier = try open(.mebibytes(mebibytes))
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     let child = try ChildProcess(
       "mixed-in-step", scratch.store, "\(mebibytes << 20)", "processCrash", "layout=dense")
     let isDone = Switch<Bool>()
@@ -97,12 +97,12 @@ extension MixedSizesTests {
       }
       put("large \(round)", round, size: large, in: cache)
       try await tier.flush()
-      try #require(told.reportCodes == [], "round \(round)")
+      try #require(delivered.reportCodes == [], "round \(round)")
     }
     isDone.set(true)
     await reader.value
     _ = child.kill()
-    #expect(told.reportCodes == [] && told.lost(.notWritten) == [])
+    #expect(delivered.reportCodes == [] && delivered.lost(.notWritten) == [])
     try await tier.flush()
     #expect(tier.checkInvariants() == [])
     try await tier.close()

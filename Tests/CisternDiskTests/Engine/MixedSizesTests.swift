@@ -8,10 +8,10 @@ import Testing
 /// Dense files with records in extents and with separate ones, which compete for the pages of the map.
 @Suite struct MixedSizesTests {
   let scratch = TemporaryDirectory()
-  let told = Told()
+  let delivered = DeliveredReports()
 
   func open(_ limit: ByteCount, durability: Durability = .processCrash) throws -> DiskTier {
-    try openTier(scratch, limit: limit, layout: .dense, durability: durability, told: told)
+    try openTier(scratch, limit: limit, layout: .dense, durability: durability, delivered: delivered)
   }
 
   /// The number of bytes of the readable values. A look-up would count as a use.
@@ -34,7 +34,7 @@ import Testing
     mebibytes: Int, size: Int, large: Int, small: Int
   ) async throws {
     let tier = try open(.mebibytes(mebibytes))
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<large {
       put("large \(number)", number, size: size, in: cache)
       try await tier.flush()
@@ -49,14 +49,14 @@ import Testing
     }
     #expect(present.count == small)
     #expect(bytesHeld(cache) > (mebibytes << 20) * 6 / 10, "\(bytesHeld(cache))")
-    #expect(told.reportCodes == [] && told.lost(.notWritten) == [])
+    #expect(delivered.reportCodes == [] && delivered.lost(.notWritten) == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
 
   @Test func `Single durable writes keep the file full`() async throws {
     let tier = try open(.mebibytes(4), durability: .powerCut)
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     var generator = SeededGenerator(seed: 7)
     for number in 0..<2500 {
       let key = "k\(Int.random(in: 0..<1400, using: &generator))"
@@ -67,7 +67,7 @@ import Testing
     // A commit for each write, and few others.
     #expect(tier.statistics.commits < 5000)
     #expect(bytesHeld(cache) > 4 << 19, "\(bytesHeld(cache))")
-    #expect(told.reportCodes == [] && told.lost(.notWritten) == [])
+    #expect(delivered.reportCodes == [] && delivered.lost(.notWritten) == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -75,7 +75,7 @@ import Testing
   @Test(arguments: [Durability.processCrash, .powerCut])
   func `Overwrites of large values keep the file full`(durability: Durability) async throws {
     let tier = try open(.mebibytes(16), durability: durability)
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     var generator = SeededGenerator(seed: 3)
     for number in 0..<600 {
       put("k\(number < 300 ? number : Int.random(in: 0..<300, using: &generator))", number, size: 100_000, in: cache)
@@ -83,14 +83,14 @@ import Testing
     }
     try await tier.flush()
     #expect(bytesHeld(cache) > (16 << 20) * 8 / 10, "\(bytesHeld(cache))")
-    #expect(told.reportCodes == [] && told.lost(.notWritten) == [])
+    #expect(delivered.reportCodes == [] && delivered.lost(.notWritten) == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
 
   @Test func `A full file of small extents makes room for a large value`() async throws {
     let tier = try open(.mebibytes(4))
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<5000 {
       put("small \(number)", number, size: 1000, in: cache)
       if number % 100 == 0 { await cache.waitForRoom() }
@@ -106,7 +106,7 @@ import Testing
       for number in 0..<3000 { put("small \(number)", number, size: 1000, in: cache) }
       try await tier.flush()
     }
-    #expect(told.reportCodes == [] && told.lost(.notWritten) == [])
+    #expect(delivered.reportCodes == [] && delivered.lost(.notWritten) == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -114,7 +114,7 @@ import Testing
   @Test(arguments: [(8, 4, 5000), (16, 4, 5000), (8, 5, 8200), (8, 4, 100_000), (8, 4, 900)])
   func `A smaller limit keeps the newest records that fit`(from: Int, to: Int, size: Int) async throws {
     var tier = try open(.mebibytes(from))
-    var cache = try tier.cache(told: told)
+    var cache = try tier.cache(delivered: delivered)
     let count = (from << 20) / size
     for number in 0..<count {
       put("k\(number)", number, size: size, in: cache)
@@ -122,10 +122,10 @@ import Testing
     }
     try await tier.close()
     tier = try open(.mebibytes(to))
-    cache = try tier.cache(told: told)
+    cache = try tier.cache(delivered: delivered)
     #expect(bytesHeld(cache) > (to << 20) * 4 / 10, "\(bytesHeld(cache))")
     #expect(cache.get("k\(count - 1)") == value(count - 1, size: size))
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }

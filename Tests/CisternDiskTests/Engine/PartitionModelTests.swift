@@ -54,9 +54,9 @@ import Testing
       let scratch = TemporaryDirectory()
       var generator = SeededGenerator(seed: seed)
       var model = PartitionModel()
-      let told = Told()
-      var tier = try openTier(scratch, limit: .mebibytes(32), told: told)
-      var partition = try tier.cache(told: told)
+      let delivered = DeliveredReports()
+      var tier = try openTier(scratch, limit: .mebibytes(32), delivered: delivered)
+      var partition = try tier.cache(delivered: delivered)
       var oldestEra: UInt64 = 0
       for step in 0..<400 {
         model.step(on: partition, oldestEra: oldestEra, using: &generator)
@@ -67,8 +67,8 @@ import Testing
           model.expectAgreement(with: partition, "seed \(seed), step \(step)")
         case 4:
           try await tier.close()
-          tier = try openTier(scratch, limit: .mebibytes(32), told: told)
-          partition = try tier.cache(told: told)
+          tier = try openTier(scratch, limit: .mebibytes(32), delivered: delivered)
+          partition = try tier.cache(delivered: delivered)
           // The tier forgets purged invalidations when it closes, so later writes must be at least as new.
           oldestEra = model.invalidationVersion
           for key in PartitionModel.keys { model.expectAgreement(key, with: partition, "seed \(seed), step \(step)") }
@@ -79,7 +79,7 @@ import Testing
       model.expectAgreement(with: partition, "seed \(seed)")
       #expect(partition.statistics.entryCount == model.present.count)
       #expect(tier.checkInvariants() == [], "seed \(seed)")
-      #expect(told.reportCodes == [] && told.lost(.notWritten) == [], "seed \(seed)")
+      #expect(delivered.reportCodes == [] && delivered.lost(.notWritten) == [], "seed \(seed)")
       try await tier.close()
     }
   }

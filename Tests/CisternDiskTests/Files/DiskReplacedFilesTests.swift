@@ -47,13 +47,13 @@ import Testing
 
   private func tierWithRecord(
     in scratch: TemporaryDirectory
-  ) async throws -> (DiskTier, any TransactionalPartition, Told) {
-    let told = Told()
-    let tier = try openTier(scratch, told: told)
+  ) async throws -> (DiskTier, any TransactionalPartition, DeliveredReports) {
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered)
     let cache = try tier.cache()
     cache.put("before", bytes("before"))
     try await tier.flush()
-    return (tier, cache, told)
+    return (tier, cache, delivered)
   }
 
   @Test(arguments: Change.allCases)
@@ -61,14 +61,14 @@ import Testing
     change: Change
   ) async throws {
     let scratch = TemporaryDirectory()
-    let (tier, cache, told) = try await tierWithRecord(in: scratch)
+    let (tier, cache, delivered) = try await tierWithRecord(in: scratch)
     let older = try Data(contentsOf: scratch.dataFile)
     cache.put("more", bytes("more"))
     try await tier.flush()
     try await change.perform(in: scratch, older: older)
     cache.put("after", bytes("after"))
     try await tier.flush()
-    #expect(told.reportCodes == [change.report])
+    #expect(delivered.reportCodes == [change.report])
     #expect(cache.get("after") == bytes("after"))
     #expect((cache.get("before") != nil) == change.keepsValues)
     #expect(tier.checkInvariants() == [])
@@ -76,9 +76,9 @@ import Testing
     let claim = try DirectoryClaim(directory: scratch.store, isReadOnly: true)
     #expect(!claim.isAlone())
     try await tier.close()
-    #expect(told.reportCodes == [change.report])
-    let toldAgain = Told()
-    let again = try openTier(scratch, told: toldAgain)
+    #expect(delivered.reportCodes == [change.report])
+    let toldAgain = DeliveredReports()
+    let again = try openTier(scratch, delivered: toldAgain)
     #expect(try again.cache().get("after") == bytes("after"))
     try await again.close()
     #expect(toldAgain.reportCodes == [])
@@ -89,7 +89,7 @@ import Testing
     change: Change
   ) async throws {
     let scratch = TemporaryDirectory()
-    let (tier, cache, told) = try await tierWithRecord(in: scratch)
+    let (tier, cache, delivered) = try await tierWithRecord(in: scratch)
     let long = Date(timeIntervalSinceNow: -100)
     try FileManager.default.setAttributes([.modificationDate: long], ofItemAtPath: scratch.store)
     // The first of these commits checks the file names, and the second relies on that check.
@@ -97,24 +97,24 @@ import Testing
       cache.put("old-\(number)", bytes("old"))
       try await tier.flush()
     }
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     try await change.perform(in: scratch, older: Data())
     cache.put("after", bytes("after"))
     try await tier.flush()
-    #expect(told.reportCodes == [.filesReplaced])
+    #expect(delivered.reportCodes == [.filesReplaced])
     #expect(cache.get("after") == bytes("after"))
     try await tier.close()
   }
 
   @Test func `A flush without staged writes also reports removed files`() async throws {
     let scratch = TemporaryDirectory()
-    let (tier, cache, told) = try await tierWithRecord(in: scratch)
+    let (tier, cache, delivered) = try await tierWithRecord(in: scratch)
     try FileManager.default.removeItem(atPath: scratch.store)
     try await tier.flush()
-    #expect(await told.reportCodes(atLeast: 1) == [.filesReplaced])
+    #expect(await delivered.reportCodes(atLeast: 1) == [.filesReplaced])
     #expect(cache.get("before") == nil)
     try await tier.close()
-    #expect(told.reportCodes == [.filesReplaced])
+    #expect(delivered.reportCodes == [.filesReplaced])
   }
 
   @Test(arguments: [false, true])
@@ -123,12 +123,12 @@ import Testing
   ) async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 20)
-    let told = Told()
-    let tier = try openTier(scratch, told: told, isReadOnly: isReadOnly)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered, isReadOnly: isReadOnly)
     #expect(try tier.cache().get("k1") == value(1, size: 700))
     try FileManager.default.removeItem(atPath: scratch.store)
     try await tier.close()
-    #expect(told.reportCodes == [.filesReplaced])
+    #expect(delivered.reportCodes == [.filesReplaced])
     #expect(!FileManager.default.fileExists(atPath: scratch.store))
   }
 
@@ -151,10 +151,10 @@ import Testing
     let claim = try DirectoryClaim(directory: scratch.store, isReadOnly: false)
     claim.forgetDataFile()
     _ = try DiskDirectory.setAside(in: scratch.store)
-    let told = Told()
-    let tier = try openTier(scratch, told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered)
     try await tier.close()
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
   }
 
   @Test func `A directory watch detects changed names, and trusts only a checked state that is old enough`() throws {

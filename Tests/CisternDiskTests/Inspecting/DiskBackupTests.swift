@@ -21,12 +21,12 @@ extension TemporaryDirectory {
 func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: ByteCount = .mebibytes(16)) throws
   -> DiskTier
 {
-  let told = Told()
+  let delivered = DeliveredReports()
   let tier = try DiskTier(
     directory: scratch.path + "/" + name,
     options: DiskOptions(limit: limit, layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1))
-  ) { report in told.reports.withLock { $0.append(report) } }
-  #expect(told.reportCodes == [])
+  ) { report in delivered.reports.withLock { $0.append(report) } }
+  #expect(delivered.reportCodes == [])
   #expect(tier.engine.counters.pagesChecked.load(ordering: .relaxed) == 0)
   return tier
 }
@@ -80,9 +80,9 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
     #expect(original != nil && copy != nil && original != copy)
     try FileManager.default.removeItem(at: scratch.dataFile)
     try FileManager.default.copyItem(at: scratch.url("copy/data.mdb"), to: scratch.dataFile)
-    let told = Told()
-    try await openTier(scratch, told: told).close()
-    #expect(told.reportCodes == [.setAside])
+    let delivered = DeliveredReports()
+    try await openTier(scratch, delivered: delivered).close()
+    #expect(delivered.reportCodes == [.setAside])
     try await openCopy(scratch).close()
   }
 

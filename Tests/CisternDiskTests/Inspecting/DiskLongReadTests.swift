@@ -27,14 +27,14 @@ import Testing
 
   @Test func `A long read ends when the writes of the store need its pages`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     var options = DiskOptions(
       limit: .mebibytes(1), layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1))
     options.readerPatience = .seconds(3600)
     let tier = try DiskTier(directory: scratch.store, options: options) { report in
-      told.reports.withLock { $0.append(report) }
+      delivered.reports.withLock { $0.append(report) }
     }
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     cache.put("first", bytes("first"))
     try await tier.flush()
     let held = await hold(tier)
@@ -44,7 +44,7 @@ import Testing
     }
     try await tier.flush()
     #expect(try await held.value == .roomNeeded)
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     #expect(tier.engine.mode == .active)
     #expect(cache.get("k1999") == value(1999, size: 1000))
     try await tier.close()
@@ -67,8 +67,8 @@ import Testing
 
   @Test func `A long read ends when the writer thread replaces the file`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try openTier(scratch, told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered)
     let cache = try tier.cache()
     cache.put("a", bytes("a"))
     try await tier.flush()

@@ -11,9 +11,9 @@ import Testing
     async throws
   {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try openTier(scratch, told: told)
-    let cache = try tier.cache(told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered)
+    let cache = try tier.cache(delivered: delivered)
     let long = [UInt8](repeating: 7, count: 100)
     #expect(cache.invalidationVersion == 0)
     cache.put("a", [1], tags: ["red", "blue"])
@@ -53,7 +53,7 @@ import Testing
     #expect(cache.keys() == ["b", "e", "user/1"])
     #expect(cache.statistics.entryCount == 3)
     // The tier does not report purged records as losses. The caller of the invalidation notifies the observers.
-    #expect(told.lostKeys == [])
+    #expect(delivered.lostKeys == [])
     // An older record is also hidden after the purge.
     cache.put("d", [7], tags: ["red"], invalidationVersion: 0)
     #expect(cache.get("d") == nil)
@@ -95,11 +95,11 @@ import Testing
   @Test
   func `Repeated invalidations of a tag combine into the newest one, whose purge visits every record`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     // Only a flush commits. Otherwise the writer thread could purge the first invalidations before the last are
     // staged.
-    let tier = try openTier(scratch, limit: .mebibytes(8), told: told, interval: .seconds(3600))
-    let cache = try tier.cache(told: told)
+    let tier = try openTier(scratch, limit: .mebibytes(8), delivered: delivered, interval: .seconds(3600))
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<6000 {
       cache.put("k\(number)", [1], tags: number % 2 == 0 ? ["even"] : [])
       await cache.waitForRoom()
@@ -114,7 +114,7 @@ import Testing
       #expect(cache.get("k\(number)") == expected)
     }
     #expect(cache.statistics.entryCount == 4000)
-    #expect(told.lostKeys == [])
+    #expect(delivered.lostKeys == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -194,8 +194,9 @@ import Testing
   @Test func `Invalidations and their versions survive the replacement of a damaged data file`() async throws {
     let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
-    let told = Told()
-    let tier = try openTier(scratch, told: told, interval: .seconds(3600), faults: DiskFaults { failing.take() })
+    let delivered = DeliveredReports()
+    let tier = try openTier(
+      scratch, delivered: delivered, interval: .seconds(3600), faults: DiskFaults { failing.take() })
     let cache = try tier.cache()
     cache.put("a", [1], tags: ["red"])
     try await tier.flush()
@@ -205,7 +206,7 @@ import Testing
     cache.put("c", [3], tags: ["red"])
     failing.set(.corrupted)
     try await tier.flush()
-    #expect(told.reportCodes == [.setAside])
+    #expect(delivered.reportCodes == [.setAside])
     #expect(cache.get("b") == nil)
     #expect(cache.get("c") == [3])
     try await tier.purge()
@@ -243,9 +244,9 @@ import Testing
 
   @Test func `Invalidated records are evicted first, and their eviction is not reported`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
-    let cache = try tier.cache(told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, limit: .mebibytes(1), delivered: delivered)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<100 { cache.put("old\(number)", value(number, size: 1000), tags: ["old"]) }
     _ = cache.stageInvalidation(.tag("old"))
     for number in 0..<2000 {
@@ -253,7 +254,7 @@ import Testing
       await cache.waitForRoom()
     }
     try await tier.purge()
-    #expect(told.lostKeys.allSatisfy { $0.starts(with: bytes("new")) })
+    #expect(delivered.lostKeys.allSatisfy { $0.starts(with: bytes("new")) })
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }

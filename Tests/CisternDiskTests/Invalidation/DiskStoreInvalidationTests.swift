@@ -30,12 +30,12 @@ import Testing
   ) async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two", "three"])
-    let told = Told()
-    let tier = try openTier(scratch, told: told, interval: .seconds(3600))
-    let one = try tier.cache("one", told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered, interval: .seconds(3600))
+    let one = try tier.cache("one", delivered: delivered)
     let ticket = invalidate("gone", in: tier, besides: ["one": one])
     if isCommitted { try await tier.waitForCommit(ticket) }
-    let two = try tier.cache("two", told: told)
+    let two = try tier.cache("two", delivered: delivered)
     for cache in [one, two] {
       for number in 0..<30 { #expect((cache.get("k\(number)") == nil) == (number % 2 == 0)) }
     }
@@ -47,7 +47,7 @@ import Testing
     // The writer thread has opened the third partition to purge it.
     #expect(tier.engine.partitions.count == 3)
     #expect(tier.statistics.entryCount == 3 * 15 + 1)
-    #expect(told.lostKeys == [] && told.reportCodes == [])
+    #expect(delivered.lostKeys == [] && delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
     let again = try openTier(scratch)

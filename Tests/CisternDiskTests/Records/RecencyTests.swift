@@ -68,15 +68,15 @@ import Testing
 
   @Test func `Records that are not read are evicted in write order`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let tier = try openTier(scratch, limit: .mebibytes(1))
-    let cache = try tier.cache(told: told)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<2000 {
       cache.put("\(number)", value(number, size: 1000))
       if number % 10 == 0 { try await tier.flush() }
     }
     try await tier.flush()
-    let gone = told.lost(.evicted).compactMap { Int(String(decoding: $0, as: UTF8.self)) }
+    let gone = delivered.lost(.evicted).compactMap { Int(String(decoding: $0, as: UTF8.self)) }
     #expect(gone.count > 1000)
     // Records of one commit group are in key order, and the groups are in time order.
     #expect(zip(gone, gone.dropFirst()).allSatisfy { $0 < $1 + 20 })

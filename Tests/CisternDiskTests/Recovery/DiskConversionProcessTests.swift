@@ -9,13 +9,13 @@ import Testing
 /// Processes that are killed while they convert a file to another layout.
 @Suite(.serialized) struct DiskConversionProcessTests {
   private let scratch = TemporaryDirectory()
-  private let told = Told()
+  private let delivered = DeliveredReports()
 
   private func open(_ layout: DiskLayout?) throws -> DiskTier {
     let options = DiskOptions(
       limit: .mebibytes(8), layout: layout, durability: .processCrash, commitInterval: .milliseconds(1))
     return try DiskTier(directory: scratch.store, options: options) { report in
-      told.reports.withLock { $0.append(report) }
+      delivered.reports.withLock { $0.append(report) }
     }
   }
 
@@ -34,7 +34,7 @@ import Testing
   @Test func `Each value is in the file of either layout`() async throws {
     var generator = SeededGenerator(seed: 9)
     var tier = try open(.ordered)
-    var cache = try tier.cache(told: told)
+    var cache = try tier.cache(delivered: delivered)
     for number in 0..<1200 {
       cache.put("k\(number)", value(number, size: number % 1500))
       await cache.waitForRoom()
@@ -54,7 +54,7 @@ import Testing
       _ = child.kill()
       tier = try open(nil)
       if tier.engine.layout == former { unfinished += 1 }
-      cache = try tier.cache(told: told)
+      cache = try tier.cache(delivered: delivered)
       for number in 0..<1200 {
         try #require(cache.get("k\(number)") == value(number, size: number % 1500), "\(number) in round \(round)")
       }
@@ -63,6 +63,6 @@ import Testing
       try await tier.close()
     }
     #expect(unfinished > 0)
-    #expect(told.reportCodes == [] && told.lost(.evicted) == [])
+    #expect(delivered.reportCodes == [] && delivered.lost(.evicted) == [])
   }
 }

@@ -8,7 +8,7 @@ import Testing
 /// The opening of a store whose file has another layout than the options name.
 @Suite struct DiskConversionTests {
   private let scratch = TemporaryDirectory()
-  private let told = Told()
+  private let delivered = DeliveredReports()
 
   private func open(_ layout: DiskLayout?, limit: ByteCount = .mebibytes(16), isReadOnly: Bool = false) throws
     -> DiskTier
@@ -16,7 +16,7 @@ import Testing
     let options = DiskOptions(
       limit: limit, layout: layout, durability: .processCrash, isReadOnly: isReadOnly, commitInterval: .milliseconds(1))
     return try DiskTier(directory: scratch.store, options: options) { report in
-      told.reports.withLock { $0.append(report) }
+      delivered.reports.withLock { $0.append(report) }
     }
   }
 
@@ -80,7 +80,7 @@ import Testing
       #expect(tier.checkInvariants() == [])
       try await tier.close()
     }
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
   }
 
   @Test(arguments: 0..<2)
@@ -110,7 +110,7 @@ import Testing
     try await tier.flush()
     #expect(cache.get("n8999") == value(8999, size: 500))
     #expect(try scratch.dataFileSize <= 2 << 20)
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -179,7 +179,7 @@ import Testing
     _ = child.kill()
     let converted = try open(other)
     #expect(try converted.cache().get("key-0") == [7] && converted.cache().get("k") == [1])
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     try await converted.close()
   }
 
@@ -200,7 +200,7 @@ import Testing
     #expect(kept.count * size > limit.bytes * (size < 2000 ? 5 : 7) / 10, "\(kept.count)")
     cache.put("later", [1])
     try await tier.flush()
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -222,7 +222,7 @@ import Testing
       #expect(try tier.cache().get("k") == [1])
       try await tier.close()
     }
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
   }
 
   @Test(arguments: 0..<2)
@@ -237,7 +237,7 @@ import Testing
     try data.write(to: scratch.dataFile)
     tier = try open(next)
     #expect(try tier.cache().keys() == Set((0..<20).map { "k\($0)" }).subtracting(["k7"]))
-    #expect(told.reportCodes == [.damagedRecord])
+    #expect(delivered.reportCodes == [.damagedRecord])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }

@@ -12,11 +12,11 @@ import Testing
   func opening(
     _ scratch: TemporaryDirectory, key: String = "k1", isReadOnly: Bool = false
   ) async throws -> (value: [UInt8]?, reports: [StoreReport.Code]) {
-    let told = Told()
-    let tier = try openTier(scratch, told: told, isReadOnly: isReadOnly)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered, isReadOnly: isReadOnly)
     let value = try tier.cache().get(key)
     try await tier.close()
-    return (value, told.reportCodes)
+    return (value, delivered.reportCodes)
   }
 
   /// Creates a store whose second-to-last commit wrote a key and whose last commit removed it.
@@ -125,14 +125,14 @@ import Testing
     let cache = try large.cache()
     for number in 0..<2000 { cache.put("k\(number)", value(number, size: 700)) }
     try await large.close()
-    let told = Told()
-    let small = try openTier(scratch, limit: .mebibytes(1), told: told)
+    let delivered = DeliveredReports()
+    let small = try openTier(scratch, limit: .mebibytes(1), delivered: delivered)
     try await small.close()
     try Data(contentsOf: scratch.dataFile).write(to: scratch.dataFile)
-    let again = try openTier(scratch, limit: .mebibytes(1), told: told)
+    let again = try openTier(scratch, limit: .mebibytes(1), delivered: delivered)
     #expect(try again.cache().get("k1999") == value(1999, size: 700))
     try await again.close()
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
   }
 
   @Test func `A file with damaged counts is shrunk, and the copy keeps the store's identity`() async throws {
@@ -151,16 +151,16 @@ import Testing
     let path = scratch.dataFile.path
     try DirectoryClaim(directory: scratch.store, isReadOnly: false).note(
       DataFileFingerprint(of: path), DataFileHead(of: path)?.history)
-    let told = Told()
-    let small = try openTier(scratch, limit: .mebibytes(1), told: told)
+    let delivered = DeliveredReports()
+    let small = try openTier(scratch, limit: .mebibytes(1), delivered: delivered)
     #expect(small.engine.counters.pagesChecked.load(ordering: .relaxed) == 0)
     try small.cache().put("new", bytes("new"))
     try await small.close()
-    #expect(told.reportCodes == [])
-    let again = try openTier(scratch, limit: .mebibytes(1), told: told)
+    #expect(delivered.reportCodes == [])
+    let again = try openTier(scratch, limit: .mebibytes(1), delivered: delivered)
     #expect(try again.cache().get("new") == bytes("new"))
     try await again.close()
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
   }
 
   @Test func `A lowered transaction number, which restores an older state, is reported`() async throws {
@@ -245,15 +245,15 @@ import Testing
     try Data(old.bytes.prefix(256)).write(to: scratch.url("store/cistern.mark"))
     if !hasMark { try FileManager.default.removeItem(at: scratch.url("store/cistern.mark")) }
     for round in 0..<2 {
-      let told = Told()
-      let tier = try openTier(scratch, told: told)
+      let delivered = DeliveredReports()
+      let tier = try openTier(scratch, delivered: delivered)
       #expect(tier.engine.counters.pagesChecked.load(ordering: .relaxed) == 0 || (round == 0 && !hasMark))
       let cache = try tier.cache()
       for number in 0..<100 { #expect(cache.get("k\(number)") == value(number, size: 700)) }
       let identity = try #require(tier.engine.file?.identity)
       #expect(try mark(scratch).file.identity == identity)
       try await tier.close()
-      #expect(told.reportCodes == [])
+      #expect(delivered.reportCodes == [])
     }
   }
 

@@ -10,9 +10,9 @@ import Testing
 /// Unusable files on disk never prevent a store from opening.
 @Suite struct DiskRecoveryTests {
   /// Opens the store, checks that it works, and returns how many of the hundred records are present.
-  func reopen(_ scratch: TemporaryDirectory, told: Told) async throws -> Int {
-    let tier = try openTier(scratch, told: told)
-    let cache = try tier.cache(told: told)
+  func reopen(_ scratch: TemporaryDirectory, delivered: DeliveredReports) async throws -> Int {
+    let tier = try openTier(scratch, delivered: delivered)
+    let cache = try tier.cache(delivered: delivered)
     var found = 0
     for number in 0..<100 {
       guard let bytes = cache.get("k\(number)") else { continue }
@@ -47,11 +47,11 @@ import Testing
       default: data.replaceSubrange(4096..<8192, with: Data(count: 4096))
       }
     }
-    let told = Told()
-    #expect(try await reopen(scratch, told: told) == 0)
-    #expect(told.reportCodes == [.setAside])
+    let delivered = DeliveredReports()
+    #expect(try await reopen(scratch, delivered: delivered) == 0)
+    #expect(delivered.reportCodes == [.setAside])
     #expect(scratch.names().contains("data.mdb.set-aside-1"))
-    #expect(try await reopen(scratch, told: Told()) == 0)
+    #expect(try await reopen(scratch, delivered: DeliveredReports()) == 0)
   }
 
   @Test func `Only the newest of the files that were set aside is kept`() async throws {
@@ -59,7 +59,7 @@ import Testing
     for _ in 0..<3 {
       try await fill(scratch, count: 100)
       try patch(scratch) { $0 = Data("no".utf8) }
-      _ = try await reopen(scratch, told: Told())
+      _ = try await reopen(scratch, delivered: DeliveredReports())
     }
     #expect(scratch.names().filter { $0.contains("set-aside") } == ["data.mdb.set-aside-3"])
   }
@@ -73,9 +73,9 @@ import Testing
       try transaction.put(bytes("a"), forKey: bytes("b"), in: table)
     }
     try foreign.close()
-    let told = Told()
-    #expect(try await reopen(scratch, told: told) == 0)
-    #expect(told.reportCodes == [.setAside])
+    let delivered = DeliveredReports()
+    #expect(try await reopen(scratch, delivered: delivered) == 0)
+    #expect(delivered.reportCodes == [.setAside])
 
     let options = DiskOpening(
       directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
@@ -87,8 +87,8 @@ import Testing
         try transaction.put(MetaTable.value(version), forKey: MetaTable.format, in: file.meta)
       }
       try file.close()
-      let toldAgain = Told()
-      #expect(try await reopen(scratch, told: toldAgain) == 0)
+      let toldAgain = DeliveredReports()
+      #expect(try await reopen(scratch, delivered: toldAgain) == 0)
       #expect(toldAgain.reportCodes == [.setAside])
     }
   }
@@ -109,18 +109,18 @@ import Testing
         }
       }
     }
-    let told = Told()
-    let tier = try openTier(scratch, told: told)
-    let cache = try tier.cache(told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<100 { #expect((cache.get("k\(number)") == nil) == [3, 50].contains(number)) }
     #expect(cache.statistics.damaged == 2)
     // Maintenance runs before the next commit.
-    while told.lost(.damaged).count < 2 {
+    while delivered.lost(.damaged).count < 2 {
       cache.put("x", [1])
       try await tier.flush()
     }
-    #expect(Set(told.lostKeys) == [bytes("k3"), bytes("k50")])
-    #expect(told.reportCodes == [.damagedRecord, .damagedRecord])
+    #expect(Set(delivered.lostKeys) == [bytes("k3"), bytes("k50")])
+    #expect(delivered.reportCodes == [.damagedRecord, .damagedRecord])
     cache.put("k3", bytes("anew"))
     try await tier.flush()
     #expect(cache.get("k3") == bytes("anew"))
@@ -143,7 +143,7 @@ import Testing
           in: 1...255, using: &generator)
       }
       try damaged.write(to: scratch.dataFile)
-      #expect(try await reopen(scratch, told: Told()) >= 97)
+      #expect(try await reopen(scratch, delivered: DeliveredReports()) >= 97)
     }
   }
 
@@ -180,9 +180,9 @@ import Testing
     try await fill(scratch, count: 100)
     let mark = BootMark(state: .init(rawValue: state) ?? .unreadable, boot: "another", limit: 16 << 20)
     try Data(mark.bytes).write(to: scratch.url("store/cistern.mark"))
-    let told = Told()
-    #expect(try await reopen(scratch, told: told) == (isSetAside ? 0 : 100))
-    #expect(told.reportCodes == (isSetAside ? [.setAside] : []))
+    let delivered = DeliveredReports()
+    #expect(try await reopen(scratch, delivered: delivered) == (isSetAside ? 0 : 100))
+    #expect(delivered.reportCodes == (isSetAside ? [.setAside] : []))
   }
 
   @Test func `The mark records whether the data file would survive a power cut`() async throws {
@@ -204,26 +204,26 @@ import Testing
   /// Returns a tier with a record from before the fault, and one from the commit that the fault interrupted.
   private func tierAfterFault(
     _ fault: DiskFaults.Fault, in scratch: TemporaryDirectory
-  ) async throws -> (DiskTier, any TransactionalPartition, Told) {
-    let told = Told()
+  ) async throws -> (DiskTier, any TransactionalPartition, DeliveredReports) {
+    let delivered = DeliveredReports()
     let next = Switch<DiskFaults.Fault>()
-    let tier = try openTier(scratch, told: told, faults: DiskFaults { next.take() })
-    let cache = try tier.cache(told: told)
+    let tier = try openTier(scratch, delivered: delivered, faults: DiskFaults { next.take() })
+    let cache = try tier.cache(delivered: delivered)
     cache.put("old", bytes("old"))
     try await tier.flush()
     next.set(fault)
     cache.put("new", bytes("new"))
     try await tier.flush()
-    return (tier, cache, told)
+    return (tier, cache, delivered)
   }
 
   @Test func `After a fatal LMDB error the file is opened again and keeps all its records`() async throws {
     let scratch = TemporaryDirectory()
-    let (tier, cache, told) = try await tierAfterFault(.panic, in: scratch)
+    let (tier, cache, delivered) = try await tierAfterFault(.panic, in: scratch)
     #expect(cache.get("new") == bytes("new"))
     #expect(cache.get("old") == bytes("old"))
-    #expect(told.reportCodes == [])
-    #expect(told.lost(.notWritten).isEmpty)
+    #expect(delivered.reportCodes == [])
+    #expect(delivered.lost(.notWritten).isEmpty)
     #expect(tier.checkInvariants() == [])
     try await tier.close()
     let again = try openTier(scratch)
@@ -233,11 +233,11 @@ import Testing
 
   @Test func `A file found corrupted while open is replaced, and staged records are kept`() async throws {
     let scratch = TemporaryDirectory()
-    let (tier, cache, told) = try await tierAfterFault(.corrupted, in: scratch)
+    let (tier, cache, delivered) = try await tierAfterFault(.corrupted, in: scratch)
     #expect(cache.get("new") == bytes("new"))
     #expect(cache.get("old") == nil)
-    #expect(told.reportCodes == [.setAside])
-    #expect(told.lost(.notWritten).isEmpty)
+    #expect(delivered.reportCodes == [.setAside])
+    #expect(delivered.lost(.notWritten).isEmpty)
     #expect(tier.checkInvariants() == [])
     try await tier.close()
     let again = try openTier(scratch)

@@ -71,10 +71,10 @@ import Testing
     let values = keys.map { cache.get($0) }
     try await tier.close()
 
-    let told = Told()
-    tier = try openTier(scratch, limit: limit, told: told)
+    let delivered = DeliveredReports()
+    tier = try openTier(scratch, limit: limit, delivered: delivered)
     #expect(try scratch.dataFileSize <= limit.bytes)
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     cache = try tier.cache()
     let kept = try keysByAge(of: tier)
     #expect(kept == Array(keys.prefix(kept.count)))
@@ -91,7 +91,7 @@ import Testing
     try await tier.flush()
     #expect(cache.get("n999") == value(999, size: 500))
     #expect(try scratch.dataFileSize <= limit.bytes)
-    #expect(told.reportCodes == [])
+    #expect(delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -133,9 +133,9 @@ import Testing
     await fill(cache, filling)
     try await tier.close()
 
-    let told = Told()
+    let delivered = DeliveredReports()
     // Commits at a flush alone, so that each round has as many writes as may be staged.
-    tier = try openTier(scratch, limit: next.limit, told: told, interval: .seconds(3600))
+    tier = try openTier(scratch, limit: next.limit, delivered: delivered, interval: .seconds(3600))
     cache = try tier.cache()
     let limits = tier.engine.limits
     let perRound = max(1, limits.stagedBytes / (next.size + 64))
@@ -145,8 +145,8 @@ import Testing
       if number % perRound == 0 { try await tier.flush() }
     }
     try await tier.flush()
-    #expect(told.reportCodes == [])
-    #expect(told.losses.withLock { $0.allSatisfy { $0.cause == .evicted } })
+    #expect(delivered.reportCodes == [])
+    #expect(delivered.losses.withLock { $0.allSatisfy { $0.cause == .evicted } })
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }

@@ -12,11 +12,11 @@ import Testing
   func opening(
     _ scratch: TemporaryDirectory, isReadOnly: Bool = false
   ) async throws -> (pages: Int, reports: [StoreReport.Code]) {
-    let told = Told()
-    let tier = try openTier(scratch, told: told, isReadOnly: isReadOnly)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered, isReadOnly: isReadOnly)
     let pages = tier.engine.counters.pagesChecked.load(ordering: .relaxed)
     try await tier.close()
-    return (pages, told.reportCodes)
+    return (pages, delivered.reportCodes)
   }
 
   /// Changes the file in place, as another program would.
@@ -126,8 +126,8 @@ import Testing
 
   @Test func `A damaged file that replaces an open one is detected before LMDB opens it`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try openTier(scratch, told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered)
     let cache = try tier.cache()
     for number in 0..<300 { cache.put("k\(number)", value(number, size: 700)) }
     try await tier.flush()
@@ -139,7 +139,7 @@ import Testing
     try Data(contents).write(to: scratch.dataFile, options: .atomic)
     cache.put("after", bytes("after"))
     try await tier.flush()
-    #expect(told.reportCodes == [.setAside])
+    #expect(delivered.reportCodes == [.setAside])
     #expect(cache.get("after") == bytes("after"))
     #expect(cache.get("k1") == nil)
     try await tier.close()
@@ -189,8 +189,8 @@ import Testing
 
   @Test func `A meta table row found damaged while the store is open sets the file aside once`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try openTier(scratch, told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered)
     let cache = try tier.cache()
     cache.put("old", bytes("old"))
     try await tier.flush()
@@ -205,10 +205,10 @@ import Testing
       cache.put("new-\(round)", bytes("new"))
       try await tier.flush()
     }
-    while told.reportCodes.isEmpty { try await tier.flush() }
+    while delivered.reportCodes.isEmpty { try await tier.flush() }
     cache.put("after", bytes("after"))
     try await tier.flush()
-    #expect(told.reportCodes == [.setAside])
+    #expect(delivered.reportCodes == [.setAside])
     #expect(cache.get("old") == nil)
     #expect(cache.get("after") == bytes("after"))
     try await tier.close()

@@ -69,11 +69,12 @@ func expectWholeBatches(
 
   @Test func `A batch that fails to commit is lost completely, and its losses are reported`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(
-      scratch, limit: .mebibytes(1), told: told, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
-    let cache = try tier.cache(told: told)
+      scratch, limit: .mebibytes(1), delivered: delivered, interval: .seconds(3600),
+      faults: DiskFaults { failing.peek() })
+    let cache = try tier.cache(delivered: delivered)
     for key in 0..<10 { _ = cache.stage(write(key, bytes("old:"))) }
     try await tier.flush()
     failing.set(.inputOutput)
@@ -81,7 +82,7 @@ func expectWholeBatches(
     for key in 0..<10 { _ = cache.stage(write(key, bytes("new:")), in: batch) }
     let ticket = cache.endBatch(batch)
     await #expect(throws: CisternError.self) { try await cache.waitForCommit(ticket) }
-    #expect(told.lost(.notWritten).count == 10)
+    #expect(delivered.lost(.notWritten).count == 10)
     // A batch that begins while the disk fails is refused, and the older records are removed.
     let late = cache.beginBatch()
     failing.set(nil)
@@ -113,9 +114,9 @@ func expectWholeBatches(
       #expect(!limits.canHold(batchBytes: -1, count: 1))
     }
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try openTier(scratch, limit: .mebibytes(1), told: told)
-    let cache = try tier.cache(told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, limit: .mebibytes(1), delivered: delivered)
+    let cache = try tier.cache(delivered: delivered)
     // Fills the store, and then commits large batches that are accepted.
     for number in 0..<1000 {
       cache.put("k\(number)", value(number, size: 1000))
@@ -128,8 +129,8 @@ func expectWholeBatches(
       try await cache.waitForCommit(cache.endBatch(batch))
       for number in 0..<count { #expect(cache.get("key-\(number)") == value(number, size: size)) }
     }
-    #expect(told.lost(.notWritten) == [])
-    #expect(told.reportCodes == [])
+    #expect(delivered.lost(.notWritten) == [])
+    #expect(delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -139,10 +140,10 @@ func expectWholeBatches(
     mebibytes: Int, size: Int
   ) async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let limit = ByteCount.mebibytes(mebibytes)
-    let tier = try openTier(scratch, limit: limit, told: told)
-    let cache = try tier.cache(told: told)
+    let tier = try openTier(scratch, limit: limit, delivered: delivered)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<limit.bytes / 700 {
       cache.put("k\(number &* 7919 % 100_003)", value(number, size: 500))
       await cache.waitForRoom()
@@ -160,8 +161,8 @@ func expectWholeBatches(
       let whole = (0..<count).allSatisfy { cache.get("key-\($0 * 7)") == value($0 + round, size: size) }
       #expect(whole)
     }
-    #expect(told.lost(.notWritten) == [])
-    #expect(told.reportCodes == [])
+    #expect(delivered.lost(.notWritten) == [])
+    #expect(delivered.reportCodes == [])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
@@ -171,9 +172,9 @@ func expectWholeBatches(
     isOverWhenFlushed: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try openTier(scratch, limit: .mebibytes(4), told: told, interval: .seconds(3600))
-    let cache = try tier.cache(told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, limit: .mebibytes(4), delivered: delivered, interval: .seconds(3600))
+    let cache = try tier.cache(delivered: delivered)
     cache.put("kept", [1])
     try await tier.flush()
     // All batches are open at the same time, so that none can be committed before the others.
@@ -191,9 +192,9 @@ func expectWholeBatches(
     _ = try? await tier.flush()
     let present = (0..<401).count { cache.get("key-\($0)") != nil }
     #expect(present == 0)
-    #expect(told.lost(.notWritten).count == 401)
+    #expect(delivered.lost(.notWritten).count == 401)
     // The store stays active, and reports the refused writes.
-    #expect(told.reportCodes == [.refused])
+    #expect(delivered.reportCodes == [.refused])
     try await tier.flush()
     #expect(cache.keys() == ["kept", "other"])
     #expect(tier.statistics.mode == .active)

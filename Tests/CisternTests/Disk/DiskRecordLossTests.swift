@@ -92,15 +92,15 @@ import Testing
 
   @Test func `A flush returns after every eviction on disk is reported`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let tier = try openTier(scratch, limit: .kibibytes(256), told: told)
-    let cache = try tier.cache(told: told)
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, limit: .kibibytes(256), delivered: delivered)
+    let cache = try tier.cache(delivered: delivered)
     for number in 0..<800 {
       cache.put("key-\(number)", value(number, size: 900))
       if number % 32 == 0 { await cache.waitForRoom() }
     }
     try await tier.flush()
-    let evicted = told.lost(.evicted)
+    let evicted = delivered.lost(.evicted)
     #expect(tier.statistics.evictions > 0)
     #expect(evicted.count == tier.statistics.evictions)
     #expect(cache.keys().count + evicted.count == 800)

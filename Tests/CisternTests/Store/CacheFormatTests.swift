@@ -148,17 +148,17 @@ import Testing
 
   @Test func `an empty file that replaces a damaged one stores the codec again`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
+    let delivered = DeliveredReports()
     let fails = Switch<Bool>()
     let tier = try openTier(
-      scratch, told: told, faults: DiskFaults { fails.peek() == true ? .corrupted : nil })
+      scratch, delivered: delivered, faults: DiskFaults { fails.peek() == true ? .corrupted : nil })
     let partition = try tier.cache("c")
     try partition.adopt(ValueFormat(codec: "one", schemaVersion: 0))
     partition.put("k", [1])
     try await tier.flush()
     fails.set(true)
     partition.put("k", [2])
-    while !told.reportCodes.contains(.setAside) { await Task.yield() }
+    while !delivered.reportCodes.contains(.setAside) { await Task.yield() }
     fails.set(nil)
     try? await tier.flush()
     partition.put("k", [3])

@@ -87,16 +87,16 @@ import Testing
     try? FileManager.default.removeItem(atPath: folder)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try Data([1]).write(to: URL(fileURLWithPath: folder + "/mine"))
-    let readOnly = Told()
-    let reader = try openTier(scratch, told: readOnly, isReadOnly: true)
+    let readOnly = DeliveredReports()
+    let reader = try openTier(scratch, delivered: readOnly, isReadOnly: true)
     #expect(readOnly.reportCodes == [.setAside])
     #expect(try reader.cache().get("k0") == nil)
     try await reader.close()
     #expect(FileManager.default.fileExists(atPath: folder + "/mine"))
 
-    let told = Told()
-    let tier = try openTier(scratch, told: told)
-    #expect(told.reportCodes == [.setAside])
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered)
+    #expect(delivered.reportCodes == [.setAside])
     let cache = try tier.cache()
     cache.put("k", bytes("new"))
     try await tier.flush()
@@ -108,8 +108,8 @@ import Testing
 
   @Test func `a long read is the remedy that an error and the reports name`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Told()
-    let subject = try await TierWithLongReader(scratch, told: told, patience: .milliseconds(5))
+    let delivered = DeliveredReports()
+    let subject = try await TierWithLongReader(scratch, delivered: delivered, patience: .milliseconds(5))
     let tier = subject.tier
     let failure = Switch<CisternError>()
     try await subject.fillDuringRead { _ in
@@ -123,8 +123,8 @@ import Testing
     let error = try #require(failure.peek())
     #expect(error.code == .noSpace)
     #expect(error.recoverySuggestion == "End the long read, for example a body of withBytes")
-    _ = await told.reportCodes(atLeast: 2)
-    let texts = ["\(error)"] + told.reports.withLock { $0.map { "\($0)" } }
+    _ = await delivered.reportCodes(atLeast: 2)
+    let texts = ["\(error)"] + delivered.reports.withLock { $0.map { "\($0)" } }
     for text in texts {
       #expect(text.contains("a read of process"))
       for wrong in ["smaller transactions", "Check the disk", "Free space"] { #expect(!text.contains(wrong)) }
@@ -153,11 +153,11 @@ import Testing
   }
 
   @Test func `a failed refresh of a fresh value does not speak of a grace that the value does not have`() {
-    let told = Told()
-    let reports = CacheReports(name: "c") { report in told.reports.withLock { $0.append(report) } }
+    let delivered = DeliveredReports()
+    let reports = CacheReports(name: "c") { report in delivered.reports.withLock { $0.append(report) } }
     let error = CisternError(.diskFailed, "x", location: "y")
     reports.reportFailedRefresh(of: "k", error, at: MonotonicTime(nanoseconds: 1))
-    let message = told.reports.withLock { $0[0].message }
+    let message = delivered.reports.withLock { $0[0].message }
     #expect(message.contains("while it is fresh or in grace"))
   }
 }

@@ -225,22 +225,22 @@ import Testing
 
   @Test func `every store of a directory has the reports, and its handler runs until it is closed`() async throws {
     let scratch = TemporaryDirectory()
-    let told = Guarded<[Int]>([])
+    let delivered = Guarded<[Int]>([])
     func configuration(_ number: Int) -> Store.Configuration {
       var configuration = Store.Configuration()
-      configuration.reportHandler = { _ in told.withLock { $0.append(number) } }
+      configuration.reportHandler = { _ in delivered.withLock { $0.append(number) } }
       return configuration
     }
     let one = try open(scratch.store, configuration: configuration(1))
     let two = try open(scratch.store, configuration: configuration(2))
     let cache = try one.cache("doubles", of: [Double].self, keyedBy: String.self)
     cache["k"] = [.infinity]
-    #expect(told.withLock { $0.sorted() } == [1, 2])
+    #expect(delivered.withLock { $0.sorted() } == [1, 2])
     #expect(one.reports.count == 1)
     #expect(two.reports.count == 1)
     try await one.close()
     cache["k"] = [.nan]
-    #expect(told.withLock { $0.sorted() } == [1, 2, 2])
+    #expect(delivered.withLock { $0.sorted() } == [1, 2, 2])
     try await two.close()
   }
 

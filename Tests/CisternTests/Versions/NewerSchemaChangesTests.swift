@@ -92,10 +92,10 @@ import Testing
   }
 
   @Test func `the disk tells the version of each record that it evicts`() async throws {
-    let told = Told()
+    let delivered = DeliveredReports()
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, limit: .kibibytes(256), interval: .seconds(3600))
-    let partition = try tier.cache(told: told)
+    let partition = try tier.cache(delivered: delivered)
     for number in 0..<600 {
       var metadata = DiskPartition.metadata()
       metadata.schemaVersion = UInt32(number % 3)
@@ -103,7 +103,7 @@ import Testing
       if number % 32 == 31 { try await tier.flush() }
     }
     try await tier.flush()
-    let versions = told.losses.withLock { losses in
+    let versions = delivered.losses.withLock { losses in
       losses.map { (String(decoding: $0.key, as: UTF8.self), $0.schemaVersion) }
     }
     #expect(versions.count > 100)

@@ -4,7 +4,7 @@ import CisternTesting
 import Locking
 
 /// The record losses and reports that a tier has delivered to a test.
-package final class Told: Sendable {
+package final class DeliveredReports: Sendable {
   package let losses = Guarded<[RecordLoss]>([])
   package let reports = Guarded<[StoreReport]>([])
 
@@ -28,7 +28,7 @@ package final class Told: Sendable {
 
 package func openTier(
   _ scratch: TemporaryDirectory, limit: ByteCount = .mebibytes(16), layout: DiskLayout = .tested,
-  durability: Durability = .processCrash, told: Told = Told(),
+  durability: Durability = .processCrash, delivered: DeliveredReports = DeliveredReports(),
   isReadOnly: Bool = false, interval: Duration = .milliseconds(1), faults: DiskFaults = DiskFaults()
 ) throws -> DiskTier {
   var options = DiskOptions(
@@ -37,7 +37,7 @@ package func openTier(
   options.retryInterval = .seconds(3600)
   options.faults = faults
   return try DiskTier(directory: scratch.store, options: options) { report in
-    told.reports.withLock { $0.append(report) }
+    delivered.reports.withLock { $0.append(report) }
   }
 }
 
@@ -50,8 +50,10 @@ package func fill(_ scratch: TemporaryDirectory, count: Int, durability: Durabil
 }
 
 extension DiskTier {
-  package func cache(_ name: String = "cache", told: Told = Told()) throws -> any TransactionalPartition {
-    try diskPartition(named: name) { losses in told.losses.withLock { $0 += losses } }
+  package func cache(_ name: String = "cache", delivered: DeliveredReports = DeliveredReports()) throws
+    -> any TransactionalPartition
+  {
+    try diskPartition(named: name) { losses in delivered.losses.withLock { $0 += losses } }
   }
 }
 

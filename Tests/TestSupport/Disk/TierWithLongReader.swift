@@ -9,16 +9,16 @@ package struct TierWithLongReader {
   package let cache: any TransactionalPartition
 
   package init(
-    _ directory: TemporaryDirectory, layout: DiskLayout = .tested, told: Told, patience: Duration
+    _ directory: TemporaryDirectory, layout: DiskLayout = .tested, delivered: DeliveredReports, patience: Duration
   ) async throws {
     var options = DiskOptions(
       limit: .mebibytes(1), layout: layout, durability: .processCrash, commitInterval: .milliseconds(1))
     options.readerPatience = patience
     options.retryInterval = .seconds(3600)
     tier = try DiskTier(directory: directory.store, options: options) { report in
-      told.reports.withLock { $0.append(report) }
+      delivered.reports.withLock { $0.append(report) }
     }
-    cache = try tier.cache(told: told)
+    cache = try tier.cache(delivered: delivered)
     cache.put("held", bytes("held"))
     try await tier.flush()
   }
