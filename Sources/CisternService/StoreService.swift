@@ -59,10 +59,13 @@
     private func exportUntilShutdown() async {
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
-          while !Task.isCancelled {
-            exportStatistics()
-            // A cancellation ends the sleep and the loop.
-            try? await instruments.clock.sleep(for: metricsInterval)
+          do {
+            while !Task.isCancelled {
+              exportStatistics()
+              try await instruments.clock.sleep(for: metricsInterval)
+            }
+          } catch {
+            // A cancellation, or a clock that cannot sleep: the export ends, because it would not pause.
           }
         }
         // A cancellation ends the export, as a shutdown does.

@@ -58,9 +58,10 @@
       let words = try words(Store.inMemory(memoryLimit: .mebibytes(1)))
       words.cache[1] = "word"
       let task = Task {
-        withUnsafeCurrentTask { $0?.cancel() }
+        while !Task.isCancelled { await Task.yield() }
         return try await words.load(1) { _ in .store("fetched") }
       }
+      task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
     }
 
