@@ -55,7 +55,7 @@ final class FileNote: Sendable {
   /// Notes the fingerprint that changes left the file with. Does nothing without changes.
   func noteChanges(of environment: Environment, _ claim: DirectoryClaim) {
     state.withLock { state in
-      // A file without a note is checked at the next opening.
+      // The next opening checks a file without a note. If the history cannot be read, the recorded one stays.
       guard case .changing = state, let fingerprint = try? environment.fingerprintDataFile() else { return }
       claim.note(fingerprint, (try? environment.history()) ?? nil)
       state = .left(fingerprint)
