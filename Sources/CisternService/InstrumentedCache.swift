@@ -29,21 +29,32 @@
 
     /// Returns the value of a key, as ``/Cistern/Cache/value(forKey:expiry:tags:policy:fetch:)`` does.
     @inlinable
+    @inline(__always)
     public nonisolated(nonsending) func value(
       forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
       fetch: @escaping @Sendable (Key) async throws -> Value
     ) async throws -> Value {
       if let value = cache.valueInMemory(forKey: key, accepting: policy) { return value }
-      return try await loadedValue(forKey: key, expiry: expiry, tags: tags, policy: policy, fetch: fetch).value
+      return try await observedValue(forKey: key, expiry: expiry, tags: tags, policy: policy, fetch: fetch).value
     }
 
     /// Returns the value of a key with its source, as ``/Cistern/Cache/loadedValue(forKey:expiry:tags:policy:fetch:)`` does.
+    @inlinable
     public nonisolated(nonsending) func loadedValue(
       forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
       fetch: @escaping @Sendable (Key) async throws -> Value
     ) async throws -> Loaded<Value> {
       try Task.checkCancellation()
       if let loaded = cache.loadedInMemory(forKey: key, accepting: policy) { return loaded }
+      return try await observedValue(forKey: key, expiry: expiry, tags: tags, policy: policy, fetch: fetch)
+    }
+
+    /// Loads a value that memory does not have, or that is due for a refresh.
+    @usableFromInline
+    nonisolated(nonsending) func observedValue(
+      forKey key: Key, expiry: Expiry?, tags: [String], policy: LoadPolicy?,
+      fetch: @escaping @Sendable (Key) async throws -> Value
+    ) async throws -> Loaded<Value> {
       let observer = FetchObserver(observation, key: key)
       let start = observation.startLoad()
       do {
@@ -59,12 +70,22 @@
     }
 
     /// Returns the value of a key, or nil if the origin has none, as ``/Cistern/Cache/load(_:policy:fetch:)`` does.
+    @inlinable
     public nonisolated(nonsending) func load(
       _ key: Key, policy: LoadPolicy? = nil,
       fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
     ) async throws -> Loaded<Value>? {
       try Task.checkCancellation()
       if let loaded = cache.loadedInMemory(forKey: key, accepting: policy) { return loaded }
+      return try await observedOutcome(key, policy: policy, fetch: fetch)
+    }
+
+    /// Loads the outcome of a fetch for a value that memory does not have, or that is due for a refresh.
+    @usableFromInline
+    nonisolated(nonsending) func observedOutcome(
+      _ key: Key, policy: LoadPolicy?,
+      fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
+    ) async throws -> Loaded<Value>? {
       let observer = FetchObserver(observation, key: key)
       let start = observation.startLoad()
       do {

@@ -127,6 +127,7 @@ extension Cache {
   ///   - key: The key.
   ///   - policy: The policy of the load; nil for the cache's policy.
   /// - Returns: The value with its details; nil if the load must do more than look in memory.
+  @inlinable
   package func loadedInMemory(forKey key: Key, accepting policy: LoadPolicy?) -> Loaded<Value>? {
     records.findInMemory(table.hashed(key), accepting: (policy ?? loadPolicy).demand)
   }

@@ -10,6 +10,7 @@ extension RecordPromoter {
   }
 
   /// Returns the value that memory holds for a key, if the demand accepts it and no refresh must start. Counts no miss.
+  @inlinable
   func findInMemory(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
     guard case .held(let held, let isStale, let uses) = table.find(key, at: lifetimes.now(), accepting: demand) else {
       return nil
@@ -60,7 +61,8 @@ extension RecordPromoter {
   }
 
   /// Returns a value of memory with its details, and notes its use in the second tier if one is given.
-  private func loaded(
+  @inlinable
+  func loaded(
     _ held: CachedValue<Value>, isStale: Bool, noting uses: LastAccess?, of key: HashedKey<Key>
   ) -> Loaded<Value> {
     if let uses { writeUse(uses, of: key) }

@@ -2,6 +2,7 @@ import Eviction
 
 extension Shard {
   /// The result of a look-up that needs the value with its lifetime.
+  @usableFromInline
   enum Finding {
     /// Memory holds this value, and the caller accepts it. The second tier must note the use if one is given.
     case held(CachedValue<Value>, isStale: Bool, LastAccess?)
@@ -14,6 +15,7 @@ extension Shard {
   }
 
   /// Returns the value that memory holds for a key, with its lifetime, and applies the effects of a look-up.
+  @inlinable
   mutating func find(
     _ key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand, budget: MemoryBudget
   ) -> Finding {
@@ -43,6 +45,7 @@ extension Shard {
 
 extension EntryTable {
   /// Returns the value that memory holds for a key, with its lifetime. Takes the shard's lock.
+  @inlinable
   func find(_ key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand) -> Shard<Key, Value>.Finding {
     shards.withShard(of: key.hash) { $0.find(key, at: now, accepting: demand, budget: budget) }
   }
