@@ -97,13 +97,13 @@ import Testing
   }
 
   /// Large records come and go while small ones fill an extent. The age of the first of them says nothing about the newest.
-  @Test(arguments: [ByteCount.mebibytes(16), .mebibytes(4)])
-  func `Of small and large records, the newest are kept`(former: ByteCount) async throws {
+  @Test(arguments: [ByteCount.mebibytes(16), .mebibytes(4)], [100, 300])
+  func `Of small and large records, the newest are kept`(former: ByteCount, small: Int) async throws {
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch, limit: former)
     var cache = try tier.cache()
     let keys = 0..<600
-    func size(of number: Int) -> Int { number % 2 == 0 ? 40_000 : 300 }
+    func size(of number: Int) -> Int { number % 2 == 0 ? 40_000 : small }
     for number in keys {
       cache.put("k\(number)", value(number, size: size(of: number)))
       if number % 2 == 1 { try await tier.flush() }
