@@ -97,19 +97,19 @@ import Testing
   }
 
   /// Large records come and go while small ones fill an extent. The age of the first of them says nothing about the newest.
-  @Test(arguments: [ByteCount.mebibytes(16), .mebibytes(4)], [100, 300])
-  func `Of small and large records, the newest are kept`(former: ByteCount, small: Int) async throws {
+  @Test(arguments: [ByteCount.mebibytes(16), .mebibytes(4)], DiskLayout.both)
+  func `Of small and large records, the newest are kept`(former: ByteCount, layout: DiskLayout) async throws {
     let scratch = TemporaryDirectory()
-    var tier = try openTier(scratch, limit: former)
+    var tier = try openTier(scratch, limit: former, layout: layout)
     var cache = try tier.cache()
     let keys = 0..<600
-    func size(of number: Int) -> Int { number % 2 == 0 ? 40_000 : small }
+    func size(of number: Int) -> Int { number % 2 == 0 ? 40_000 : 300 }
     for number in keys {
       cache.put("k\(number)", value(number, size: size(of: number)))
       if number % 2 == 1 { try await tier.flush() }
     }
     try await tier.close()
-    tier = try openTier(scratch, limit: .mebibytes(4))
+    tier = try openTier(scratch, limit: .mebibytes(4), layout: layout)
     cache = try tier.cache()
     let kept = keys.filter { cache.get("k\($0)") == value($0, size: size(of: $0)) }
     let oldestLarge = try #require(kept.first { $0 % 2 == 0 })
