@@ -54,8 +54,7 @@ extension ExtentStep {
     // An eviction for lack of room would be in vain if only a commit is missing.
     if !canCopy, log.hasPending(during: horizon) { return nil }
     let policy = ReclaimPolicy(meanRecordSize: state.experience.meanRecordSize)
-    let separate =
-      state.separates.oldest(except: appendedSeparates.union(state.newSeparates.all())) ?? oldestNewSeparate()
+    let separate = oldestSeparate()
     var choice = policy.choose(in: log, canCopy: canCopy, except: appended)
     if choice == nil, separate == nil {
       // A small file can have no closed extent.
@@ -71,12 +70,12 @@ extension ExtentStep {
     return .extent(choice, age: age)
   }
 
-  /// Returns a new separate record that can leave, from the oldest group that has one.
+  /// Returns the separate record that leaves next. The new ones leave after all others, those of the oldest group first.
   ///
   /// The records of the group in progress leave last. Otherwise they would displace each other.
-  private func oldestNewSeparate() -> (number: SeparateNumber, record: SeparateRecord)? {
+  private func oldestSeparate() -> (number: SeparateNumber, record: SeparateRecord)? {
     let new = state.newSeparates
-    for count in 1...new.groups.count {
+    for count in 0...new.groups.count {
       let kept = appendedSeparates.union(new.all(withoutOldest: count))
       if let oldest = state.separates.oldest(except: kept) { return oldest }
     }

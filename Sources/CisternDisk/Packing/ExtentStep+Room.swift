@@ -9,7 +9,7 @@ extension ExtentStep {
   ) throws(LMDBError) -> Bool {
     if hasBatchRoom { return true }
     if size > layout.largestRecord { return try makePages(forSeparate: size, in: &target) }
-    state.clearing = nil
+    if state.clearing != nil { state.clearing = nil }
     try keepReserve(in: &target)
     if state.log.hasRoom(for: size, in: .writes, during: horizon) { return true }
     // A reader can keep the extents of the reserve from being written.
