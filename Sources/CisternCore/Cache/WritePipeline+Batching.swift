@@ -72,17 +72,7 @@ extension WritePipeline {
   func checkSize(of writes: [PreparedWrite<Key, Value>]) throws(CisternError) {
     guard let partition = secondTier?.partition else { return }
     try checkIsWritable()
-    let size = writes.reduce(0) { $0 + ($1.staged?.stagedSize ?? 0) }
-    guard partition.canHold(batchBytes: size, count: writes.count),
-      writes.allSatisfy({ partition.canHold(batchBytes: $0.staged?.stagedSize ?? 0, count: 1) })
-    else {
-      throw tooLarge(writes.map { $0.staged?.stagedSize ?? 0 }, for: partition)
-    }
-  }
-
-  @usableFromInline
-  func tooLarge(_ sizes: [Int], for partition: any TransactionalPartition) -> CisternError {
-    .batchTooLarge(sizes, for: partition, location: reports.location)
+    try partition.checkBatch(of: writes.map { $0.staged?.stagedSize ?? 0 }, location: reports.location)
   }
 
   @usableFromInline

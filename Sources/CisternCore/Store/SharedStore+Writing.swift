@@ -53,14 +53,8 @@ extension SharedStore {
   }
 
   private func checkSize(of members: [any StoreWriteMember]) throws(CisternError) {
-    let sizes = members.flatMap(\.stagedSizes)
     guard let partition = members.lazy.compactMap(\.partition).first else { return }
-    if partition.canHold(batchBytes: sizes.reduce(0, +), count: sizes.count),
-      sizes.allSatisfy({ partition.canHold(batchBytes: $0, count: 1) })
-    {
-      return
-    }
-    throw .batchTooLarge(sizes, for: partition, location: "writing to several caches")
+    try partition.checkBatch(of: members.flatMap(\.stagedSizes), location: "writing to several caches")
   }
 
   /// Divides the memory limit among the members. Those without a second tier come first, because only memory can hold their
