@@ -37,10 +37,7 @@ struct BackupPlace: Sendable {
     }
     var path = DiskDirectory.absolutePath(target)
     // A rename to a symbolic link would replace the link.
-    if let resolved = unsafe realpath(path, nil) {
-      path = unsafe String(cString: resolved)
-      unsafe free(resolved)
-    }
+    path = Self.resolved(path) ?? path
     while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
     self.path = path
     try requireEmpty()
@@ -65,13 +62,17 @@ struct BackupPlace: Sendable {
           .directoryUnusable, "the path contains \"..\" after a directory that does not exist; use a path without it",
           location: path)
       }
+      if let resolved = Self.resolved(above) { return resolved }
       ancestor = above
-      if let resolved = unsafe realpath(ancestor, nil) {
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
-      }
     }
     return "/"
+  }
+
+  /// Returns the absolute path without symbolic links; nil if nothing is there.
+  private static func resolved(_ path: String) -> String? {
+    guard let resolved = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
   }
 
   private func requireEmpty() throws(CisternError) {
