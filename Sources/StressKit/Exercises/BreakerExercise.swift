@@ -44,12 +44,7 @@ final class BreakerExercise: Exercise {
   func open(in store: Store, isFirst: Bool) throws {}
 
   func perform(by client: Performer) async {
-    let cache: Cache<Int, Int>
-    do {
-      cache = try self.cache.get()
-    } catch {
-      return violations.report(.failed, "the cache with a breaker could not be created: \(error)")
-    }
+    guard let cache = violations.require(cache, "the cache with a breaker") else { return }
     clock.advance(by: Self.step)
     let phase = operations.add(1, ordering: .relaxed).newValue / Self.phaseLength
     let key = client.index(below: Self.keyCount)

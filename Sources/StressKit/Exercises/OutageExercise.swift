@@ -47,12 +47,7 @@ final class OutageExercise: Exercise {
   func open(in store: Store, isFirst: Bool) throws {}
 
   func perform(by client: Performer) async {
-    let cache: Cache<Int, Version>
-    do {
-      cache = try self.cache.get()
-    } catch {
-      return violations.report(.failed, "the memory-only cache could not be created: \(error)")
-    }
+    guard let cache = violations.require(cache, "the memory-only cache") else { return }
     let key = client.index(below: Self.keyCount)
     switch client.index(below: 100) {
     case 0: write(key, client) { cache.setValue($0, forKey: key) }

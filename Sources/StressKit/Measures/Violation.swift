@@ -1,3 +1,4 @@
+import Cistern
 import Locking
 
 /// A broken rule of the cache.
@@ -57,6 +58,16 @@ final class ViolationLog: Sendable {
     state.withLock { state in
       state.count += 1
       if state.kept.count < ViolationLog.capacity { state.kept.append(violation) }
+    }
+  }
+
+  /// Returns the cache of an exercise. Reports that it could not be created otherwise, and returns nil.
+  func require<Key, Value>(_ cache: Result<Cache<Key, Value>, any Error>, _ name: String) -> Cache<Key, Value>? {
+    do {
+      return try cache.get()
+    } catch {
+      report(.failed, "\(name) could not be created: \(error)")
+      return nil
     }
   }
 
