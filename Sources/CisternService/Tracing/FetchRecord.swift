@@ -64,7 +64,6 @@
     func currentRecords(of keys: Set<Key>, limit: Int) -> [FetchRecord] {
       held.withLock { held in
         var records: [FetchRecord] = []
-        guard !held.isEmpty else { return records }
         for key in keys where records.count < limit {
           if let known = held[key] { records.append(known.record) }
         }
