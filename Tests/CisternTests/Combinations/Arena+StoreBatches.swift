@@ -45,14 +45,8 @@ extension Arena {
   /// A draft over both caches, with the points between its reads, its writes and its save.
   func draftBoth() async {
     guard let store, let other else { return }
-    let isOverNothing = cache[Self.key] == nil
     let draft = store.draft()
-    let documents = (draft[Self.key, in: cache], draft[Self.key, in: other])
-    await checkpoint.pass(.draftRead)
-    let mark = journal.mark(.draft, isOverNothing: isOverNothing)
-    draft.setValue(
-      (documents.0 ?? Document()).adding(mark), forKey: Self.key, in: cache, tags: tagsOfDependentWrites)
-    draft.setValue((documents.1 ?? Document()).adding(mark), forKey: Self.key, in: other)
+    let mark = await readAndWriteBoth(draft, other)
     await checkpoint.pass(.draftWritten)
     saveBoth(draft, mark)
   }
@@ -60,15 +54,9 @@ extension Arena {
   /// A nested draft over both caches, with the points after its reads and between the two saves.
   func draftBothNested() async {
     guard let store, let other else { return }
-    let isOverNothing = cache[Self.key] == nil
     let outer = store.draft()
     let inner = outer.draft()
-    let documents = (inner[Self.key, in: cache], inner[Self.key, in: other])
-    await checkpoint.pass(.draftRead)
-    let mark = journal.mark(.draft, isOverNothing: isOverNothing)
-    inner.setValue(
-      (documents.0 ?? Document()).adding(mark), forKey: Self.key, in: cache, tags: tagsOfDependentWrites)
-    inner.setValue((documents.1 ?? Document()).adding(mark), forKey: Self.key, in: other)
+    let mark = await readAndWriteBoth(inner, other)
     do {
       try inner.save()
     } catch {
@@ -76,6 +64,18 @@ extension Arena {
     }
     await checkpoint.pass(.draftSaved)
     saveBoth(outer, mark)
+  }
+
+  /// Adds a mark to the documents of both caches in a draft, with the point after its reads. Returns the mark.
+  private func readAndWriteBoth(_ draft: StoreDraft, _ other: Cache<String, Document>) async -> Int {
+    let isOverNothing = cache[Self.key] == nil
+    let documents = (draft[Self.key, in: cache], draft[Self.key, in: other])
+    await checkpoint.pass(.draftRead)
+    let mark = journal.mark(.draft, isOverNothing: isOverNothing)
+    draft.setValue(
+      (documents.0 ?? Document()).adding(mark), forKey: Self.key, in: cache, tags: tagsOfDependentWrites)
+    draft.setValue((documents.1 ?? Document()).adding(mark), forKey: Self.key, in: other)
+    return mark
   }
 
   /// A draft over both caches, at once.
