@@ -1,6 +1,7 @@
 /// All operations of all processes of a round, and the rules that their results must follow.
 struct SharedHistory {
   private(set) var operations: [LoggedOperation] = []
+  private(set) var openings: [LoggedOpening] = []
   private(set) var faults: [String] = []
   /// Whether every process finds every committed value: no eviction, and one schema version.
   let keepsEverything: Bool
@@ -12,9 +13,16 @@ struct SharedHistory {
     self.readsDisk = readsDisk
   }
 
-  mutating func add(_ logged: (operations: [LoggedOperation], faults: [String])) {
+  mutating func add(_ logged: ProcessLog) {
     operations += logged.operations
+    openings += logged.openings
     faults += logged.faults
+  }
+
+  /// The number of openings whose settings differ from those of the opening before.
+  var changeCount: Int {
+    let settings = openings.sorted { $0.time < $1.time }.map(\.settings)
+    return zip(settings, settings.dropFirst()).count { $0 != $1 }
   }
 
   /// The number of reads and loads that returned a value.
@@ -35,7 +43,7 @@ struct SharedHistory {
       switch operation.operation {
       case .read(let key):
         check(result, key, from: operation.begin, until: operation.finish, related[key] ?? [], authors)
-      case .load(let key) where result != operation.author:
+      case .load(let key) where result != operation.author, .keep(let key) where result != operation.author:
         check(result, key, from: operation.begin, until: operation.finish, related[key] ?? [], authors)
       default: break
       }
@@ -73,7 +81,7 @@ struct SharedHistory {
     let lost = related.first { write in
       guard write.isCertain, write.writes(key), write.finish < begin else { return false }
       // A load that raced with an invalidation is not stored.
-      if case .load = write.operation { return false }
+      if write.operation.loadedKey != nil { return false }
       return !related.contains { $0.operation.removes(key) && $0.finish > write.begin && $0.begin < finish }
     }
     if let lost {

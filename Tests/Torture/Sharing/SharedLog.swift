@@ -24,12 +24,25 @@ struct LoggedOperation {
   /// Returns whether the operation wrote the key, or may have.
   func writes(_ key: SharedKey) -> Bool {
     guard operation.writtenKeys.contains(key) else { return false }
-    if case .load = operation, case .returned(let result) = end { return result == author }
+    if operation.loadedKey != nil, case .returned(let result) = end { return result == author }
     return true
   }
 
   /// Returns whether the operation certainly replaced or removed earlier values of the key.
   func supersedes(_ key: SharedKey) -> Bool { isCertain && (writes(key) || operation.removes(key)) }
+}
+
+/// The opening of a store, with what it asked for.
+struct LoggedOpening {
+  let time: UInt64
+  let settings: String
+}
+
+/// The contents of the log of a process.
+struct ProcessLog {
+  var operations: [LoggedOperation] = []
+  var openings: [LoggedOpening] = []
+  var faults: [String] = []
 }
 
 /// The log that a process of the trial appends to. It survives the death of the process.
@@ -49,6 +62,9 @@ final class SharedLog: Sendable {
     append("E \(number) \(monotonicNanoseconds()) \(result?.text ?? "-")")
   }
 
+  /// Logs that the process opened the store, with its settings as one word.
+  func opened(_ settings: String) { append("O \(monotonicNanoseconds()) \(settings)") }
+
   /// Logs a violation.
   func fault(_ text: String) { append("F \(text.replacingOccurrences(of: "\n", with: " "))") }
 
@@ -58,15 +74,12 @@ final class SharedLog: Sendable {
   }
 
   /// Reads the log of a process. An operation without an end ended with the process, at `death`.
-  static func read(
-    path: String, process: Int, generation: Int, death: UInt64
-  ) -> (operations: [LoggedOperation], faults: [String]) {
+  static func read(path: String, process: Int, generation: Int, death: UInt64) -> ProcessLog {
     var begun: [Int: (operation: SharedOperation, begin: UInt64)] = [:]
-    var operations: [LoggedOperation] = []
-    var faults: [String] = []
-    func log(_ number: Int, finish: UInt64, end: LoggedOperation.End) {
+    var contents = ProcessLog()
+    func add(_ number: Int, finish: UInt64, end: LoggedOperation.End) {
       guard let (operation, begin) = begun.removeValue(forKey: number) else { return }
-      operations.append(
+      contents.operations.append(
         LoggedOperation(
           author: SharedAuthor(process: process, generation: generation, number: number), operation: operation,
           begin: begin, finish: finish, end: end))
@@ -75,20 +88,24 @@ final class SharedLog: Sendable {
     // An unterminated last line was cut off by the death of the process.
     for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
       let words = line.split(separator: " ")
-      if words.first == "F" {
-        faults.append("process \(process).\(generation): \(line.dropFirst(2))")
-        continue
-      }
-      guard words.count >= 4, let number = Int(words[1]), let time = UInt64(words[2]) else { continue }
-      if words[0] == "B" {
-        guard let operation = SharedOperation(words.dropFirst(3)) else { continue }
+      switch words.first {
+      case "F": contents.faults.append("process \(process).\(generation): \(line.dropFirst(2))")
+      case "O":
+        guard words.count == 3, let time = UInt64(words[1]) else { continue }
+        contents.openings.append(LoggedOpening(time: time, settings: String(words[2])))
+      case "B":
+        guard words.count >= 5, let number = Int(words[1]), let time = UInt64(words[2]),
+          let operation = SharedOperation(words.dropFirst(3))
+        else { continue }
         begun[number] = (operation, time)
-      } else {
-        log(number, finish: time, end: .returned(SharedAuthor(words[3])))
+      case "E":
+        guard words.count == 4, let number = Int(words[1]), let time = UInt64(words[2]) else { continue }
+        add(number, finish: time, end: .returned(SharedAuthor(words[3])))
+      default: continue
       }
     }
-    for number in begun.keys.sorted() { log(number, finish: death, end: .killed) }
-    return (operations, faults)
+    for number in begun.keys.sorted() { add(number, finish: death, end: .killed) }
+    return contents
   }
 }
 

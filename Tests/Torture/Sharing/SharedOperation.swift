@@ -2,20 +2,31 @@
 enum SharedOperation: Equatable {
   case set(key: SharedKey)
   case remove(key: SharedKey)
+  /// A batch over the caches of its keys.
   case batch(keys: [SharedKey])
-  case removeTagged(String)
-  case removePrefixed(String)
-  case removeAll
+  case removeTagged(String, from: SharedScope)
+  case removePrefixed(String, from: Int)
+  case removeAll(from: Int)
   /// A load that fetches if no tier has the key.
   case load(key: SharedKey)
+  /// A load whose fetch keeps the stored value with a new lifetime, or stores one if none exists.
+  case keep(key: SharedKey)
   case read(key: SharedKey)
 
-  /// The keys that this operation writes. A load writes its key only if it fetched.
+  /// The keys that this operation writes. A load writes its key only if it stored the result of its fetch.
   var writtenKeys: [SharedKey] {
     switch self {
-    case .set(let key), .load(let key): [key]
+    case .set(let key), .load(let key), .keep(let key): [key]
     case .batch(let keys): keys
     case .remove, .removeTagged, .removePrefixed, .removeAll, .read: []
+    }
+  }
+
+  /// The key of a load that can fetch.
+  var loadedKey: SharedKey? {
+    switch self {
+    case .load(let key), .keep(let key): key
+    case .set, .remove, .batch, .removeTagged, .removePrefixed, .removeAll, .read: nil
     }
   }
 
@@ -23,33 +34,45 @@ enum SharedOperation: Equatable {
   func removes(_ key: SharedKey) -> Bool {
     switch self {
     case .remove(let removed): removed == key
-    case .removeTagged(let tag): key.tags.contains(tag)
-    case .removePrefixed(let prefix): key.text.hasPrefix(prefix)
-    case .removeAll: true
-    case .set, .batch, .load, .read: false
+    case .removeTagged(let tag, let scope): scope.contains(key) && key.tags.contains(tag)
+    case .removePrefixed(let prefix, let cache): key.cache == cache && key.recordKey.hasPrefix(prefix)
+    case .removeAll(let cache): key.cache == cache
+    case .set, .batch, .load, .keep, .read: false
     }
   }
 }
 
-/// A key of the trial. Only one process writes it, but every process may read and invalidate it.
-struct SharedKey: Hashable {
-  static let slotCount = 12
+/// The caches that an invalidation concerns.
+enum SharedScope: Equatable {
+  case cache(Int)
+  case store
 
-  let owner: Int
-  let slot: Int
-
-  var text: String { "\(owner)/\(slot)" }
-  /// The tags of every value of the key.
-  var tags: [String] { ["owner:\(owner)", "class:\(slot % 4)"] }
+  func contains(_ key: SharedKey) -> Bool {
+    switch self {
+    case .cache(let cache): key.cache == cache
+    case .store: true
+    }
+  }
 }
 
 // MARK: Text
 
-extension SharedKey {
+extension SharedScope {
+  var text: String {
+    switch self {
+    case .cache(let cache): "\(cache)"
+    case .store: "store"
+    }
+  }
+
   init?(_ text: some StringProtocol) {
-    let parts = text.split(separator: "/").compactMap { Int($0) }
-    guard parts.count == 2 else { return nil }
-    self.init(owner: parts[0], slot: parts[1])
+    if text == "store" {
+      self = .store
+    } else if let cache = Int(text) {
+      self = .cache(cache)
+    } else {
+      return nil
+    }
   }
 }
 
@@ -60,63 +83,30 @@ extension SharedOperation {
     case .set(let key): "set \(key.text)"
     case .remove(let key): "remove \(key.text)"
     case .batch(let keys): "batch " + keys.map(\.text).joined(separator: " ")
-    case .removeTagged(let tag): "tag \(tag)"
-    case .removePrefixed(let prefix): "prefix \(prefix)"
-    case .removeAll: "all"
+    case .removeTagged(let tag, let scope): "tag \(tag) \(scope.text)"
+    case .removePrefixed(let prefix, let cache): "prefix \(prefix) \(cache)"
+    case .removeAll(let cache): "all \(cache)"
     case .load(let key): "load \(key.text)"
+    case .keep(let key): "keep \(key.text)"
     case .read(let key): "read \(key.text)"
     }
   }
 
   init?(_ words: some Collection<Substring>) {
+    let words = Array(words)
+    guard words.count >= 2 else { return nil }
     let keys = words.dropFirst().compactMap { SharedKey($0) }
-    switch (words.first, keys.first, words.dropFirst().first) {
-    case ("set"?, let key?, _): self = .set(key: key)
-    case ("remove"?, let key?, _): self = .remove(key: key)
-    case ("batch"?, .some, _): self = .batch(keys: keys)
-    case ("tag"?, _, let tag?): self = .removeTagged(String(tag))
-    case ("prefix"?, _, let prefix?): self = .removePrefixed(String(prefix))
-    case ("all"?, _, _): self = .removeAll
-    case ("load"?, let key?, _): self = .load(key: key)
-    case ("read"?, let key?, _): self = .read(key: key)
+    switch (words[0], keys.first, words.last.flatMap { SharedScope($0) }) {
+    case ("set", let key?, _): self = .set(key: key)
+    case ("remove", let key?, _): self = .remove(key: key)
+    case ("batch", .some, _): self = .batch(keys: keys)
+    case ("tag", _, let scope?): self = .removeTagged(String(words[1]), from: scope)
+    case ("prefix", _, .cache(let cache)?): self = .removePrefixed(String(words[1]), from: cache)
+    case ("all", _, .cache(let cache)?): self = .removeAll(from: cache)
+    case ("load", let key?, _): self = .load(key: key)
+    case ("keep", let key?, _): self = .keep(key: key)
+    case ("read", let key?, _): self = .read(key: key)
     default: return nil
     }
-  }
-}
-
-/// The operation that wrote a value: the process, the number of its restarts, and the number of the operation.
-struct SharedAuthor: Hashable {
-  let process: Int
-  let generation: Int
-  let number: Int
-
-  var text: String { "\(process).\(generation).\(number)" }
-
-  init(process: Int, generation: Int, number: Int) {
-    self.process = process
-    self.generation = generation
-    self.number = number
-  }
-
-  init?(_ text: some StringProtocol) {
-    let parts = text.split(separator: ".").compactMap { Int($0) }
-    guard parts.count == 3 else { return nil }
-    self.init(process: parts[0], generation: parts[1], number: parts[2])
-  }
-
-  /// Returns the value that this operation writes to a key. Sizes vary, so that some records need their own pages.
-  func value(of key: SharedKey) -> [UInt8] {
-    let size = (number &* 2_654_435_761 &+ key.slot) % 7 == 0 ? 6_000 : 40 + number % 500
-    let head = Array("\(text):\(key.text):".utf8)
-    return head + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size)
-  }
-
-  /// Finds the operation that wrote these bytes to a key. Returns nil if no operation did.
-  init?(of value: [UInt8], key: SharedKey) {
-    let head = value.prefix(40).split(separator: UInt8(ascii: ":"), maxSplits: 1)
-    guard let first = head.first, let author = SharedAuthor(String(decoding: first, as: UTF8.self)),
-      author.value(of: key) == value
-    else { return nil }
-    self = author
   }
 }

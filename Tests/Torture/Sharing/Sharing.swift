@@ -9,6 +9,8 @@ func sharing(rounds: Int, seed: UInt64, kinds: [SharingKind]) async throws -> Bo
   var operations = 0
   var found = 0
   var kills = 0
+  var openings = 0
+  var changes = 0
   for round in 0..<rounds {
     let kind = kinds[round % kinds.count]
     let folder = TemporaryDirectory()
@@ -17,11 +19,13 @@ func sharing(rounds: Int, seed: UInt64, kinds: [SharingKind]) async throws -> Bo
     operations += history.operations.count
     found += history.foundCount
     kills += round.kills
+    openings += history.openings.count
+    changes += history.changeCount
     faults += history.faults.map { "\(kind.rawValue), seed \(round.seed): \($0)" }
   }
   say(
-    "sharing: \(rounds) rounds of \(SharingProcess.count) processes, \(kills) kills, \(operations) operations, "
-      + "\(found) values found, \(faults.count) faults")
+    "sharing: \(rounds) rounds of \(SharingProcess.count) processes, \(kills) kills, \(openings) openings of which "
+      + "\(changes) with other settings, \(operations) operations, \(found) values found, \(faults.count) faults")
   for fault in faults.prefix(20) { say("  \(fault.prefix(400))") }
   return faults.isEmpty
 }
@@ -60,11 +64,13 @@ struct SharingRound {
     for (process, child) in children.enumerated() {
       let end = child.end(within: Self.longestRun).end
       var logged = log(of: process, generations[process])
-      if end != .exited(0) { logged.faults.append("process \(process).\(generations[process]) ended with \(end)") }
+      if end != .exited(0) {
+        logged.faults.append("process \(process).\(generations[process]) ended with \(end)")
+      }
       history.add(logged)
     }
     let (final, faults) = try await finalValues()
-    history.add(([], faults))
+    history.add(ProcessLog(faults: faults))
     history.check(final: final, time: monotonicNanoseconds())
     return history
   }
@@ -76,7 +82,7 @@ struct SharingRound {
     ])
   }
 
-  private func log(of process: Int, _ generation: Int) -> (operations: [LoggedOperation], faults: [String]) {
+  private func log(of process: Int, _ generation: Int) -> ProcessLog {
     SharedLog.read(
       path: SharingProcess.logPath(folder.store, process, generation), process: process, generation: generation,
       death: monotonicNanoseconds())
@@ -87,26 +93,16 @@ struct SharingRound {
     var values: [SharedKey: SharedAuthor?] = [:]
     var faults: [String] = []
     let reports = Reports()
-    var configuration = Store.Configuration()
-    configuration.durability = .processCrash
-    configuration.reportHandler = { reports.add($0) }
-    let limit = kind == .small || kind == .shrinking ? ByteCount.kibibytes(512) : .mebibytes(16)
-    let store = try Store(
-      directory: folder.store, memoryLimit: .mebibytes(1), diskLimit: limit, configuration: configuration)
-    var cacheConfiguration = CacheConfiguration<[UInt8]>()
-    cacheConfiguration.schema = CacheSchema(version: 3) { bytes, _ in bytes }
-    if kind != .versions { cacheConfiguration.schema?.version = 1 }
-    let cache = try store.cache("shared", of: [UInt8].self, keyedBy: String.self, configuration: cacheConfiguration)
-    for owner in 0..<SharingProcess.count {
-      for slot in 0..<SharedKey.slotCount {
-        let key = SharedKey(owner: owner, slot: slot)
-        let bytes = cache[key.text]
-        let author = bytes.flatMap { SharedAuthor(of: $0, key: key) }
-        if bytes != nil, author == nil { faults.append("\(key.text): a value that no process wrote") }
-        values[key] = .some(author)
-      }
+    let settings = kind.finalSettings
+    let store = try settings.openStore(folder.store, memoryLimit: .mebibytes(1)) { reports.add($0) }
+    let caches = try settings.openCaches(of: store)
+    for key in SharedKey.all {
+      let bytes = caches[key.cache][key.recordKey]
+      let author = bytes.flatMap { SharedAuthor(of: $0, key: key) }
+      if bytes != nil, author == nil { faults.append("\(key.text): a value that no process wrote") }
+      values[key] = .some(author)
     }
-    faults += cache.checkInvariants()
+    faults += caches.flatMap { $0.checkInvariants() }
     if !reports.isEmpty { faults.append(reports.text) }
     try await store.close()
     return (values, faults)
