@@ -22,6 +22,22 @@ func setDevice(_ bytes: Int) {
   private let fileSizes = RLIMIT_FSIZE
 #endif
 
+/// Opens a store on a device that has no room for an empty store, and says the code of the error.
+func openOnFullDevice() {
+  guard let size = Int(CommandLine.arguments[5]) else { exit(2) }
+  signal(SIGXFSZ, SIG_IGN)
+  setDevice(size)
+  var options = DiskOptions(limit: .mebibytes(16), layout: .tested, durability: .processCrash)
+  options.faults = DiskFaults(isDeviceFull: { true })
+  let opened = Result { () throws(CisternError) in
+    try DiskTier(directory: "\(CommandLine.arguments[2])/store", options: options) { _ in }
+  }
+  switch opened {
+  case .success: say("open")
+  case .failure(let error): say("\(error.code)")
+  }
+}
+
 /// Fills a store on a device that is smaller than the disk limit, then on a larger one, and checks each step.
 ///
 /// The arguments after the durability are the size of the device and the larger size. Without the word "reported" at

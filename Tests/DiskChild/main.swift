@@ -165,6 +165,7 @@ case "open":
 case "mixed-in-step": try await writeMixedSizesInStep(tier, cache)
 case "backup": try await backUpRepeatedly(tier, cache)
 case "device": try await fillDevice()
+case "open-device": openOnFullDevice()
 case "overwrite-device": try await overwriteOnFullDevice()
 case "script": try await runScript(isClosing: false)
 case "script-closing": try await runScript(isClosing: true)

@@ -1,3 +1,4 @@
+import LMDB
 import Locking
 
 #if canImport(Glibc)
@@ -44,5 +45,15 @@ enum DeviceSpace {
     guard unsafe statvfs(directory, &status) == 0 else { return nil }
     let (bytes, overflow) = Int(status.f_bavail).multipliedReportingOverflow(by: Int(status.f_frsize))
     return overflow ? nil : bytes
+  }
+}
+
+extension DiskOptions {
+  /// Returns the error, or an error with the code `noSpace` if the directory's device is full.
+  ///
+  /// LMDB reports a write that the system cut short in the same way as a failed write.
+  func diagnosis(of error: LMDBError, in directory: String) -> LMDBError {
+    guard error.code == .ioError, faults.isDeviceFull?() ?? DeviceSpace.isExhausted(in: directory) else { return error }
+    return LMDBError(.noSpace, operation: error.operation, message: "the device has no space for the complete write")
   }
 }

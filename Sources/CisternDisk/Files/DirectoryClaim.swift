@@ -105,7 +105,8 @@ final class DirectoryClaim: Sendable {
     let bytes = newMark.bytes
     let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(mark, $0.baseAddress, $0.count, 0) }
     guard count == bytes.count else {
-      throw SystemError(status: count < 0 ? errno : EIO, operation: "write the mark in \(directory)")
+      // The system cuts a write short if the device has no room for it.
+      throw SystemError(status: count < 0 ? errno : ENOSPC, operation: "write the mark in \(directory)")
     }
     guard fsync(mark) == 0 else { throw SystemError(status: errno, operation: "write the mark in \(directory)") }
   }

@@ -55,6 +55,7 @@ extension DiskTier {
       throw CisternError(
         .diskFailed, "the data file belongs to another store; the next opening sets it aside", location: directory)
     }
+    let former = DataFileFingerprint(of: opening.path)
     do {
       // The file is about to change. If the process ends before the copy replaces it, the next opening checks its
       // pages. A copy restarts LMDB's transaction numbers, so the history does not apply to it.
@@ -64,6 +65,8 @@ extension DiskTier {
     } catch {
       // The first error is the one to report, so an error of the closing is ignored.
       try? file.close()
+      // The former mark still describes an unchanged file.
+      if let mark, DataFileFingerprint(of: opening.path) == former { try? claim.write(mark) }
       throw error
     }
     // The copy is synchronized.

@@ -237,7 +237,9 @@ struct DiskOpening {
     }
   }
 
-  func cisternError(_ error: LMDBError) -> CisternError {
+  func cisternError(_ failure: LMDBError) -> CisternError {
+    // A store that only reads must not write the test file of the diagnosis.
+    let error = options.isReadOnly ? failure : options.diagnosis(of: failure, in: directory)
     if case .outOfResources = error.code {
       return CisternError(
         .diskFailed, "no memory, address space or file descriptor is left to open the store", location: directory,

@@ -56,6 +56,14 @@ import Testing
     #expect(reports == ["deviceFull", "recovered"])
   }
 
+  @Test(arguments: [200, 4096, 6000, 8192, 10_000, 16_384, 20_000])
+  func `An opening on a device without room for an empty store says so`(device: Int) throws {
+    let scratch = TemporaryDirectory()
+    let child = try ChildProcess(["open-device", scratch.path, "\(1 << 20)", "processCrash", "\(device)"])
+    #expect(child.readLine() == "noSpace")
+    #expect(child.waitForEnd() == 0)
+  }
+
   @Test(arguments: [DiskLayout.ordered, .dense])
   func `A group that overwrites all values on a full device keeps most of them`(layout: DiskLayout) throws {
     let scratch = TemporaryDirectory()

@@ -53,6 +53,20 @@ import Testing
   }
 
   @Test(arguments: [Durability.processCrash, .powerCut])
+  func `A compaction that fails leaves the files unchanged`(durability: Durability) async throws {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, count: 300, durability: durability)
+    // A file has the name of the folder for the copy.
+    #expect(FileManager.default.createFile(atPath: "\(scratch.store)/\(DiskDirectory.copy)", contents: nil))
+    let before = try [DiskDirectory.data, DiskDirectory.mark].map { try Data(contentsOf: scratch.url("store/\($0)")) }
+    let error = #expect(throws: CisternError.self) { try DiskTier.compact(directory: scratch.store) }
+    #expect(error?.code == .diskFailed)
+    #expect(
+      try [DiskDirectory.data, DiskDirectory.mark].map { try Data(contentsOf: scratch.url("store/\($0)")) } == before)
+    #expect(try await opening(scratch) == (0, []))
+  }
+
+  @Test(arguments: [Durability.processCrash, .powerCut])
   func `A store whose process was killed between two commits opens without checking a page`(
     durability: Durability
   ) async throws {

@@ -142,12 +142,5 @@ extension DiskEngine {
   var freeBytes: Int? { options.faults.freeBytes?() ?? DeviceSpace.freeBytes(in: directory) }
 
   /// Returns the error, or an error with the code `noSpace` if the device is full.
-  ///
-  /// LMDB reports a write that the system cut short in the same way as a failed write.
-  func diagnosis(of error: LMDBError) -> LMDBError {
-    guard error.code == .ioError,
-      options.faults.isDeviceFull?() ?? DeviceSpace.isExhausted(in: directory)
-    else { return error }
-    return LMDBError(.noSpace, operation: error.operation, message: "the device has no space for the complete write")
-  }
+  func diagnosis(of error: LMDBError) -> LMDBError { options.diagnosis(of: error, in: directory) }
 }
