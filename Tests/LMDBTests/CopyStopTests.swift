@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `A stopped copy fails and leaves no file, and the environment stays usable`(compacting: Bool) throws {
+  func `a stopped copy fails and leaves no file, and the environment stays usable`(compacting: Bool) throws {
     let fixture = try fixture()
     let target = TemporaryDirectory()
     let stop = CopyStop()
@@ -29,7 +29,7 @@ import Testing
     #expect(target.names(in: "") == ["data.mdb"])
   }
 
-  @Test func `A stop after the copy has no effect on the copy`() throws {
+  @Test func `a stop after the copy has no effect on the copy`() throws {
     let fixture = try fixture()
     let target = TemporaryDirectory()
     let stop = CopyStop()

@@ -2,7 +2,7 @@ import LMDB
 import Testing
 
 @Suite struct CursorTests {
-  @Test func `Entries come in the order of their keys in both directions`() throws {
+  @Test func `entries come in the order of their keys in both directions`() throws {
     let fixture = try Fixture()
     let table = try fixture.environment.openDatabase(named: "table")
     let keys: [[UInt8]] = [[3], [1], [2, 0], [2]]
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `A seek finds the key, or the first key after it`() throws {
+  @Test func `a seek finds the key, or the first key after it`() throws {
     let fixture = try Fixture()
     let table = try fixture.environment.openDatabase(named: "table")
     for key: [UInt8] in [[1], [3], [5]] { try fixture.write(key, key, in: table) }
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `Numbers are in numeric order`() throws {
+  @Test func `numbers are in numeric order`() throws {
     let fixture = try Fixture()
     let table = try fixture.environment.openIntegerDatabase(named: "table")
     let numbers: [UInt] = [0, 1, 255, 256, 65_536, .max]
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `A cursor continues with the next entry after a removal`() throws {
+  @Test func `a cursor continues with the next entry after a removal`() throws {
     let fixture = try Fixture()
     let table = try fixture.environment.openIntegerDatabase(named: "table")
     let value = [UInt8](repeating: 3, count: 500)
@@ -95,7 +95,7 @@ import Testing
     #expect(kept == 34)
   }
 
-  @Test func `An empty table has no entries`() throws {
+  @Test func `an empty table has no entries`() throws {
     let fixture = try Fixture()
     let table = try fixture.environment.openDatabase(named: "table")
     try fixture.environment.withRead { (transaction) throws(LMDBError) in

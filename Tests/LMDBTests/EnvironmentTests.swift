@@ -13,7 +13,7 @@ import TestDirectories
 private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
 
 @Suite struct EnvironmentTests {
-  @Test func `Opening creates a directory that only its owner can access`() throws {
+  @Test func `opening creates a directory that only its owner can access`() throws {
     let directory = TemporaryDirectory()
     let path = "\(directory.path)/store"
     let environment = try Environment.open(directory: path, options: options)
@@ -23,14 +23,14 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.close()
   }
 
-  @Test func `Opening creates missing parent directories`() throws {
+  @Test func `opening creates missing parent directories`() throws {
     let directory = TemporaryDirectory()
     let path = "\(directory.path)/parent/store///"
     try Environment.open(directory: path, options: options).close()
     #expect(mode(of: path) == 0o700)
   }
 
-  @Test func `An invalid path is refused`() throws {
+  @Test func `an invalid path is refused`() throws {
     let directory = TemporaryDirectory()
     let file = "\(directory.path)/file"
     unsafe fclose(fopen(file, "w"))
@@ -44,7 +44,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
         == .invalidArgument)
   }
 
-  @Test func `Invalid options are refused, and the error names them`() throws {
+  @Test func `invalid options are refused, and the error names them`() throws {
     for (wrong, word) in [
       (EnvironmentOptions(mapSize: 0), "mapSize"), (EnvironmentOptions(mapSize: -1), "mapSize"),
       (EnvironmentOptions(mapSize: 1 << 20, maximumDatabases: -1), "maximumDatabases"),
@@ -56,7 +56,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     }
   }
 
-  @Test func `A read-only environment needs existing files and writes nothing`() throws {
+  @Test func `a read-only environment needs existing files and writes nothing`() throws {
     let directory = TemporaryDirectory()
     var readOnly = options
     readOnly.isReadOnly = true
@@ -87,7 +87,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.close()
   }
 
-  @Test func `A truncated file is detected before it can crash the process`() throws {
+  @Test func `a truncated file is detected before it can crash the process`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     let table = try environment.openDatabase(named: "table")
@@ -113,7 +113,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
   }
 
   @Test(arguments: [5000, 1 << 40, 1 << 50, 1 << 62, UInt64.max, 0])
-  func `A damaged page count is an error`(_ lastPage: UInt64) throws {
+  func `a damaged page count is an error`(_ lastPage: UInt64) throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     let pageSize = try environment.information().pageSize
@@ -130,7 +130,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     #expect(code == .truncated || code == .outOfResources || code == .invalidArgument, "\(String(describing: code))")
   }
 
-  @Test func `A file of another format is invalid`() throws {
+  @Test func `a file of another format is invalid`() throws {
     let directory = TemporaryDirectory()
     let file = unsafe fopen("\(directory.path)/data.mdb", "w")
     for _ in 0..<10_000 { unsafe fputc(65, file) }
@@ -139,7 +139,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
       code { () throws(LMDBError) in try Environment.open(directory: directory.path, options: options) } == .invalid)
   }
 
-  @Test func `Information contains sizes and transactions`() throws {
+  @Test func `information contains sizes and transactions`() throws {
     let fixture = try Fixture(mapSize: 1 << 22)
     let before = try fixture.environment.information()
     #expect(before.mapSize == 1 << 22)
@@ -160,7 +160,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     #expect(try fixture.environment.freePageCount() >= 25)
   }
 
-  @Test func `A compact copy has the entries and no free pages`() throws {
+  @Test func `a compact copy has the entries and no free pages`() throws {
     let fixture = try Fixture(mapSize: 1 << 24)
     let table = try fixture.environment.openIntegerDatabase(named: "table")
     let value = [UInt8](repeating: 7, count: 10_000)
@@ -187,7 +187,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try copy.close()
   }
 
-  @Test func `A table with another kind of keys is incompatible`() throws {
+  @Test func `a table with another kind of keys is incompatible`() throws {
     let fixture = try Fixture()
     _ = try fixture.environment.openDatabase(named: "bytes")
     #expect(
@@ -196,7 +196,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
       try fixture.environment.openDatabase(named: "bytes") == fixture.environment.openDatabase(named: "bytes"))
   }
 
-  @Test func `Errors describe the operation, its failure and a remedy`() {
+  @Test func `errors describe the operation, its failure and a remedy`() {
     let error = LMDBError(status: -30792, operation: "put")
     #expect(error.code == .mapFull)
     #expect(error.description.contains("put: MDB_MAP_FULL"))

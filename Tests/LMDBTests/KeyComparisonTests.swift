@@ -21,7 +21,7 @@ import Testing
     return left.lexicographicallyPrecedes(right) ? -1 : 1
   }
 
-  @Test func `Keys of any length compare by their bytes, and then by their lengths`() {
+  @Test func `keys of any length compare by their bytes, and then by their lengths`() {
     var generator = SystemRandomNumberGenerator()
     let lengths = [1, 2, 7, 8, 9, 14, 15, 16, 17, 18, 40]
     var wrong: [[[UInt8]]] = []

@@ -56,7 +56,7 @@ import Testing
     return differences
   }
 
-  @Test func `A cursor over mapped pages visits the entries of LMDB's, for any size of keys, values and trees`() throws
+  @Test func `a cursor over mapped pages visits the entries of LMDB's, for any size of keys, values and trees`() throws
   {
     let fixture = try Fixture()
     // The record of a database is an entry too.
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `An empty database has no entries`() throws {
+  @Test func `an empty database has no entries`() throws {
     let fixture = try Fixture()
     let found = try fixture.environment.withRead { (transaction) throws(LMDBError) in
       try self.found(from: [], .max, in: transaction)
@@ -82,7 +82,7 @@ import Testing
     #expect(found == [])
   }
 
-  @Test func `A cursor sees its snapshot, also after commits that replace the snapshot's meta page`() throws {
+  @Test func `a cursor sees its snapshot, also after commits that replace the snapshot's meta page`() throws {
     let fixture = try Fixture()
     let table = fixture.environment.mainDatabase
     func put(_ byte: UInt8) throws {
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `Damaged pages lead a walk neither outside of the pages nor back, and it ends`() throws {
+  @Test func `damaged pages lead a walk neither outside of the pages nor back, and it ends`() throws {
     let fixture = try Fixture()
     let table = fixture.environment.mainDatabase
     var generator = SeededGenerator(seed: 2)

@@ -4,7 +4,7 @@ import Testing
 /// Misuse does not compile, and the error names the expected reason.
 @Suite struct MisuseTests {
   @Test(.enabled(if: Compilation.compiler != nil), arguments: Misuse.all)
-  func `The compiler refuses misuse`(_ misuse: Misuse) {
+  func `the compiler refuses misuse`(_ misuse: Misuse) {
     let errors = Compilation.errors(in: misuse.source)
     if let error = misuse.error {
       #expect(errors.contains(error), "\(errors)")

@@ -26,7 +26,7 @@ import TestDirectories
     return [outside, inside]
   }
 
-  @Test func `The oldest snapshot is that of the oldest active reader`() throws {
+  @Test func `the oldest snapshot is that of the oldest active reader`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     #expect(try oldest(environment) == [nil, nil])
@@ -51,7 +51,7 @@ import TestDirectories
     #expect(twelfth.number == 12)
   }
 
-  @Test func `A dead process's snapshot counts until its slot is freed`() throws {
+  @Test func `a dead process's snapshot counts until its slot is freed`() throws {
     let directory = TemporaryDirectory()
     let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     let environment = try Environment.open(directory: directory.path, options: options)

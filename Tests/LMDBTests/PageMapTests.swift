@@ -23,7 +23,7 @@ import Testing
     return found == expected ? nil : "\(key): \(found?.count ?? -1) bytes for \(expected?.count ?? -1)"
   }
 
-  @Test func `A lookup in the pages finds the same as LMDB, for any size of keys, values and trees`() throws {
+  @Test func `a lookup in the pages finds the same as LMDB, for any size of keys, values and trees`() throws {
     let fixture = try Fixture()
     let table = fixture.environment.mainDatabase
     var records = RandomRecords(seed: 1)
@@ -40,7 +40,7 @@ import Testing
     #expect(fixture.environment.map.isKnown)
   }
 
-  @Test func `Lookups in a snapshot return nothing that was committed after it`() throws {
+  @Test func `lookups in a snapshot return nothing that was committed after it`() throws {
     let fixture = try Fixture()
     let table = fixture.environment.mainDatabase
     let key = [UInt8](repeating: 1, count: 12)
@@ -69,7 +69,7 @@ import Testing
     #expect(fixture.environment.map.isKnown)
   }
 
-  @Test func `Damaged pages never lead a lookup outside of the pages`() throws {
+  @Test func `damaged pages never lead a lookup outside of the pages`() throws {
     let fixture = try Fixture()
     let table = fixture.environment.mainDatabase
     var generator = SeededGenerator(seed: 2)

@@ -14,7 +14,7 @@ import TestDirectories
 private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
 
 @Suite(.serialized) struct ProcessTests {
-  @Test func `A child process cannot use an environment from before the fork`() throws {
+  @Test func `a child process cannot use an environment from before the fork`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     // All operations run once in the parent first: their one-time initialization could need a lock that another
@@ -45,7 +45,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.withWrite { _ in }
   }
 
-  @Test func `The slot of a dead reader is freed on request`() throws {
+  @Test func `the slot of a dead reader is freed on request`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     try environment.withRead { _ in }
@@ -58,7 +58,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.close()
   }
 
-  @Test func `The next read sees another process's commit`() throws {
+  @Test func `the next read sees another process's commit`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     let status = unsafe directory.path.withCString { path in

@@ -2,7 +2,7 @@ import LMDB
 import Testing
 
 @Suite struct ReaderPoolTests {
-  @Test func `Sequential reads use one reader slot`() throws {
+  @Test func `sequential reads use one reader slot`() throws {
     let fixture = try Fixture()
     let table = try fixture.environment.openDatabase(named: "table")
     for _ in 0..<100_000 { try fixture.environment.withRead { _ in } }
@@ -10,7 +10,7 @@ import Testing
     #expect(try fixture.environment.information().readerCount == 1)
   }
 
-  @Test func `Readers of several threads use a few slots`() throws {
+  @Test func `readers of several threads use a few slots`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     let table = try environment.openDatabase(named: "table")
@@ -35,7 +35,7 @@ import Testing
     #expect(try environment.information().readerCount <= 64)
   }
 
-  @Test func `Nested reads beyond the pool work and return their slots`() throws {
+  @Test func `nested reads beyond the pool work and return their slots`() throws {
     let fixture = try Fixture()
     for _ in 0..<3 {
       try nest(200, in: fixture.environment)
@@ -43,13 +43,13 @@ import Testing
     }
   }
 
-  @Test func `More readers than slots are a temporary error`() throws {
+  @Test func `more readers than slots are a temporary error`() throws {
     let fixture = try Fixture()
     #expect(code { () throws(LMDBError) in try nest(513, in: fixture.environment) } == .readersFull)
     try nest(512, in: fixture.environment)
   }
 
-  @Test func `An open read is listed with its transaction, and an idle slot without`() throws {
+  @Test func `an open read is listed with its transaction, and an idle slot without`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     try fixture.write([1], [1], in: try environment.openDatabase(named: "table"))
@@ -62,7 +62,7 @@ import Testing
     #expect(try environment.readers().map(\.transaction) == [nil])
   }
 
-  @Test func `A read without a closure ends with its scope`() throws {
+  @Test func `a read without a closure ends with its scope`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     func scoped() throws(LMDBError) -> UInt {

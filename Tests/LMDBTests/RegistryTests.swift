@@ -13,7 +13,7 @@ import TestDirectories
 private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
 
 @Suite struct RegistryTests {
-  @Test func `Opening a directory twice returns the same environment until both are closed`() throws {
+  @Test func `opening a directory twice returns the same environment until both are closed`() throws {
     let directory = TemporaryDirectory()
     let first = try Environment.open(directory: directory.path, options: options)
     let second = try Environment.open(directory: directory.path, options: options)
@@ -31,7 +31,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try third.close()
   }
 
-  @Test func `Every path to a directory returns the same environment`() throws {
+  @Test func `every path to a directory returns the same environment`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: "\(directory.path)/store", options: options)
     unsafe symlink("\(directory.path)/store", "\(directory.path)/link")
@@ -46,7 +46,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.close()
   }
 
-  @Test func `A second opening with other options is refused and has no effect`() throws {
+  @Test func `a second opening with other options is refused and has no effect`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     var other = options
@@ -60,7 +60,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
   }
 
   @Test(arguments: ["data.mdb", "lock.mdb"])
-  func `A replaced file is neither shared nor opened a second time`(_ name: String) throws {
+  func `a replaced file is neither shared nor opened a second time`(_ name: String) throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     let open = { () throws(LMDBError) in try Environment.open(directory: directory.path, options: options) }
@@ -72,7 +72,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try open().close()
   }
 
-  @Test func `A directory whose files were moved away opens as a new environment`() throws {
+  @Test func `a directory whose files were moved away opens as a new environment`() throws {
     let directory = TemporaryDirectory()
     let old = try Environment.open(directory: directory.path, options: options)
     try old.withRead { (_) throws(LMDBError) in
@@ -87,7 +87,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try old.close()
   }
 
-  @Test func `A directory that was moved away leaves its path to a new environment`() throws {
+  @Test func `a directory that was moved away leaves its path to a new environment`() throws {
     let directory = TemporaryDirectory()
     let path = "\(directory.path)/store"
     let old = try Environment.open(directory: path, options: options)
@@ -98,7 +98,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try new.close()
   }
 
-  @Test func `Closing inside a transaction is refused and has no effect`() throws {
+  @Test func `closing inside a transaction is refused and has no effect`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     try environment.withRead { (_) throws(LMDBError) in
@@ -110,7 +110,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     try environment.withRead { _ in }
   }
 
-  @Test func `Closing waits for the readers of other threads`() throws {
+  @Test func `closing waits for the readers of other threads`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
     let table = try environment.openDatabase(named: "table")
@@ -139,7 +139,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     #expect(log.all == ["begun", "read", "closed"])
   }
 
-  @Test func `Many threads may open and close one directory`() throws {
+  @Test func `many threads may open and close one directory`() throws {
     let directory = TemporaryDirectory()
     let path = directory.path
     let failures = Log()

@@ -7,7 +7,7 @@ private enum Key {
 }
 
 @Suite struct TransactionTests {
-  @Test func `A committed value is read directly from the map`() throws {
+  @Test func `a committed value is read directly from the map`() throws {
     let fixture = try Fixture()
     let database = try fixture.environment.openDatabase(named: "table")
     for size in [0, 1, 1000, 5000, 100_000] {
@@ -19,7 +19,7 @@ private enum Key {
     }
   }
 
-  @Test func `An absent key is nil and not an error`() throws {
+  @Test func `an absent key is nil and not an error`() throws {
     let fixture = try Fixture()
     let database = try fixture.environment.openDatabase(named: "table")
     #expect(try fixture.read(Key.one, in: database) == nil)
@@ -29,7 +29,7 @@ private enum Key {
     #expect(!isRemoved)
   }
 
-  @Test func `An invalid key is absent and cannot be put`() throws {
+  @Test func `an invalid key is absent and cannot be put`() throws {
     let fixture = try Fixture()
     let database = try fixture.environment.openDatabase(named: "table")
     let longest = [UInt8](repeating: 1, count: 511)
@@ -52,7 +52,7 @@ private enum Key {
     }
   }
 
-  @Test func `An error thrown by the body aborts every change`() throws {
+  @Test func `an error thrown by the body aborts every change`() throws {
     let fixture = try Fixture()
     let database = try fixture.environment.openDatabase(named: "table")
     let before = try fixture.environment.information().lastTransaction
@@ -67,7 +67,7 @@ private enum Key {
     #expect(try fixture.environment.information().lastTransaction == before)
   }
 
-  @Test func `Reads never write`() throws {
+  @Test func `reads never write`() throws {
     let fixture = try Fixture()
     let database = try fixture.environment.openDatabase(named: "table")
     let before = try fixture.environment.information().lastTransaction
@@ -77,7 +77,7 @@ private enum Key {
     #expect(try fixture.environment.information().lastTransaction == before)
   }
 
-  @Test func `A read sees its snapshot while a write commits`() throws {
+  @Test func `a read sees its snapshot while a write commits`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     let database = try environment.openDatabase(named: "table")
@@ -105,7 +105,7 @@ private enum Key {
     }
   }
 
-  @Test func `A write inside a write of the same thread is refused`() throws {
+  @Test func `a write inside a write of the same thread is refused`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     let database = try environment.openDatabase(named: "table")
@@ -118,7 +118,7 @@ private enum Key {
     #expect(try fixture.read(Key.one, in: database) == Key.one)
   }
 
-  @Test func `Writers of several threads run one after the other`() throws {
+  @Test func `writers of several threads run one after the other`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     let counter = try environment.openIntegerDatabase(named: "counter")
@@ -144,7 +144,7 @@ private enum Key {
     #expect(count == 400)
   }
 
-  @Test func `An insertion keeps an existing value`() throws {
+  @Test func `an insertion keeps an existing value`() throws {
     let fixture = try Fixture()
     let database = try fixture.environment.openDatabase(named: "table")
     try fixture.environment.withWrite { (transaction) throws(LMDBError) in
@@ -156,7 +156,7 @@ private enum Key {
     #expect(try fixture.read(Key.one, in: database) == Key.one)
   }
 
-  @Test func `Appending out of order is refused`() throws {
+  @Test func `appending out of order is refused`() throws {
     let fixture = try Fixture()
     let table = try fixture.environment.openIntegerDatabase(named: "table")
     let value = Key.one
@@ -173,7 +173,7 @@ private enum Key {
       } == .keyExists)
   }
 
-  @Test func `Reserved bytes are filled in place`() throws {
+  @Test func `reserved bytes are filled in place`() throws {
     let fixture = try Fixture()
     let database = try fixture.environment.openDatabase(named: "table")
     let numbers = try fixture.environment.openIntegerDatabase(named: "numbers")
@@ -191,7 +191,7 @@ private enum Key {
     #expect(appended == Array(value[..<10]))
   }
 
-  @Test func `A full map fails its transaction but not the next one`() throws {
+  @Test func `a full map fails its transaction but not the next one`() throws {
     let fixture = try Fixture(mapSize: 1 << 18)
     let table = try fixture.environment.openIntegerDatabase(named: "table")
     let value = [UInt8](repeating: 9, count: 4000)
@@ -221,7 +221,7 @@ private enum Key {
     }
   }
 
-  @Test func `A failed transaction cannot commit`() throws {
+  @Test func `a failed transaction cannot commit`() throws {
     let fixture = try Fixture(mapSize: 1 << 18)
     let table = try fixture.environment.openIntegerDatabase(named: "table")
     let value = [UInt8](repeating: 9, count: 1 << 19)

@@ -46,7 +46,7 @@ import TestDirectories
 
   private var file: [UInt8] { contents(of: fixture.directory.path + "/data.mdb") }
 
-  @Test func `A place leads to the bytes of the value in the file and in the map`() throws {
+  @Test func `a place leads to the bytes of the value in the file and in the map`() throws {
     let environment = fixture.environment
     for (key, size) in [2_100, 4_080, 4_081, 16_368, 100_000].enumerated() {
       let value = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ key) }
@@ -71,7 +71,7 @@ import TestDirectories
     }
   }
 
-  @Test func `A missing, small or uncommitted value has no place, and neither has a value of another environment`()
+  @Test func `a missing, small or uncommitted value has no place, and neither has a value of another environment`()
     throws
   {
     let (environment, table) = (fixture.environment, table)
@@ -109,7 +109,7 @@ import TestDirectories
     }
   }
 
-  @Test func `A damaged header gives no place`() throws {
+  @Test func `a damaged header gives no place`() throws {
     try put([UInt8](repeating: 1, count: 8_176), 1)
     let sound = try #require(try place(1))
     let path = fixture.directory.path + "/data.mdb"
@@ -128,7 +128,7 @@ import TestDirectories
   }
 
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
-  func `Writes in place change the written bytes and nothing else`(seed: UInt64) throws {
+  func `writes in place change the written bytes and nothing else`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let (environment, table) = (fixture.environment, table)
     var model: [UInt: [UInt8]] = [:]
@@ -168,7 +168,7 @@ import TestDirectories
     #expect(throws: Never.self) { try DataFileCheck.run(fixture.directory.path + "/data.mdb") }
   }
 
-  @Test func `Several values are written in one transaction, and an abort does not undo the writes`() throws {
+  @Test func `several values are written in one transaction, and an abort does not undo the writes`() throws {
     let (environment, table) = (fixture.environment, table)
     for key: UInt in 1...2 { try put([UInt8](repeating: 0, count: 4_080), key) }
     let (one, two): ([UInt8], [UInt8]) = ([1, 1], [2, 2])
@@ -192,7 +192,7 @@ import TestDirectories
     }
   }
 
-  @Test func `A write outside of the value ends the process`() async {
+  @Test func `a write outside of the value ends the process`() async {
     await #expect(processExitsWith: .failure) {
       let fixture = try Fixture()
       let table = try fixture.environment.openIntegerDatabase(named: "table")
@@ -233,7 +233,7 @@ import TestDirectories
     return (calls, written, failure)
   }
 
-  @Test func `A short write continues after its last byte, and an interrupted one is repeated`() {
+  @Test func `a short write continues after its last byte, and an interrupted one is repeated`() {
     let result = write(count: 100, answers: [(30, 0), (-1, EINTR), (69, EIO), (-1, EINTR)])
     #expect(result.error == nil)
     #expect(result.calls == [[7, 100, 1_000], [7, 70, 1_030], [7, 70, 1_030], [7, 1, 1_099], [7, 1, 1_099]])
@@ -241,7 +241,7 @@ import TestDirectories
     #expect(write(count: 0, answers: []).calls == [])
   }
 
-  @Test func `A failed write names the error and the place`() {
+  @Test func `a failed write names the error and the place`() {
     for (status, code) in [(ENOSPC, .noSpace), (EIO, .ioError), (EBADF, .other(EBADF))] as [(Int32, LMDBError.Code)] {
       let result = write(count: 100, answers: [(30, 0), (-1, status)])
       #expect(result.error?.code == code)
@@ -253,7 +253,7 @@ import TestDirectories
   }
 
   #if os(Linux)
-    @Test func `A device without space is reported`() throws {
+    @Test func `a device without space is reported`() throws {
       let descriptor = unsafe open("/dev/full", O_WRONLY)
       try #require(descriptor >= 0)
       defer { close(descriptor) }

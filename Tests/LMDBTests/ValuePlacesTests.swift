@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `A value is found before and after its place is learned, from each offset`() throws {
+  @Test func `a value is found before and after its place is learned, from each offset`() throws {
     let keys: [UInt] = [0, 1, 64, 65, 128, PlaceTable.keyLimit - 1, PlaceTable.keyLimit, .max]
     for (number, key) in keys.enumerated() { try put(UInt8(number), key) }
     for _ in 0..<3 {
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `A known place shows the bytes that were written last`() throws {
+  @Test func `a known place shows the bytes that were written last`() throws {
     try put(1, 7)
     #expect(try bytes(7)?.first == 1)
     try fixture.environment.withWrite { (transaction) throws(LMDBError) in
@@ -53,7 +53,7 @@ import Testing
     #expect(try bytes(7, from: 99)?.prefix(4) == [1, 9, 9, 1])
   }
 
-  @Test func `A known place needs no look-up, and another key in its slot replaces it`() throws {
+  @Test func `a known place needs no look-up, and another key in its slot replaces it`() throws {
     try put(1, 7)
     #expect(try bytes(7)?.first == 1)
     // A removed value shows that the table finds the place. Nothing else uses its pages yet.
@@ -66,7 +66,7 @@ import Testing
     #expect(try bytes(7) == nil)
   }
 
-  @Test func `The place of a value of another size is not learned`() throws {
+  @Test func `the place of a value of another size is not learned`() throws {
     for size in [3_000, Self.size - 1, Self.size + 1, 50_000] {
       try put(1, 7, size: size)
       #expect(try bytes(7)?.count == size)
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `The places of another environment are not used`() throws {
+  @Test func `the places of another environment are not used`() throws {
     let other = try Fixture()
     let otherTable = try other.environment.openIntegerDatabase(named: "table")
     #expect(otherTable == table)

@@ -58,9 +58,9 @@ import TestDirectories
 
   @Test func `an origin without values is an error with its last answer`() async throws {
     let configuration = try configuration("--operations", "100", "--keys", "10", "--value-size", "100")
-    let workshop = Workshop(configuration, stop: StopSignal(configuration.bound))
+    let runState = RunState(configuration, stop: StopSignal(configuration.bound))
     let behaviour = OriginBehaviour(
-      run: workshop.run, keys: workshop.keys, register: workshop.register, latency: .zero, failureRate: 0)
+      run: runState.run, keys: runState.keys, register: runState.register, latency: .zero, failureRate: 0)
     let run = try await OriginServer(behaviour: behaviour).run { url in
       await CommandRun(
         "stress", "--origin", url.absoluteString + "absent", "--operations", "200", "--keys", "10", "--value-size",
@@ -73,9 +73,9 @@ import TestDirectories
 
   @Test func `the values of an origin are counted`() async throws {
     let configuration = try configuration("--operations", "100", "--keys", "10", "--value-size", "100")
-    let workshop = Workshop(configuration, stop: StopSignal(configuration.bound))
+    let runState = RunState(configuration, stop: StopSignal(configuration.bound))
     let behaviour = OriginBehaviour(
-      run: workshop.run, keys: workshop.keys, register: workshop.register, latency: .zero, failureRate: 0)
+      run: runState.run, keys: runState.keys, register: runState.register, latency: .zero, failureRate: 0)
     let path = folder.path + "/report.json"
     let run = try await OriginServer(behaviour: behaviour).run { url in
       await CommandRun(

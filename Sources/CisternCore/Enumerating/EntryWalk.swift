@@ -90,13 +90,13 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   mutating func nextEntries(limit: Int) throws(CisternError) -> [Entry] {
     let chunk = try nextChunk(limit: limit, needsDetails: true)
     guard hasNoCandidate(in: chunk, limit: limit) else { return merge(chunk, limit: limit) }
-    let glance = MemoryGlance(records)
+    let entryReader = EntryReader(records)
     var entries: [Entry] = []
     entries.reserveCapacity(chunk.count)
     for index in 0..<chunk.count {
       let record = chunk[index]
       if let key = chunk.withKey(of: record, { Key(keyBytes: $0) }) {
-        add(glance.entryOfRecord(key, record, in: chunk), to: &entries)
+        add(entryReader.entryOfRecord(key, record, in: chunk), to: &entries)
       }
     }
     move(behind: chunk)
@@ -110,12 +110,12 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     guard hasNoCandidate(in: chunk, limit: limit), selection.tag == nil else {
       return merge(chunk, limit: limit).compactMap { $0.isStale ? nil : $0.key }
     }
-    let glance = MemoryGlance(records)
+    let entryReader = EntryReader(records)
     var keys: [Key] = []
     keys.reserveCapacity(chunk.count)
     for index in 0..<chunk.count {
       let record = chunk[index]
-      guard glance.isFresh(record, in: chunk) else { continue }
+      guard entryReader.isFresh(record, in: chunk) else { continue }
       if let key = chunk.withKey(of: record, { Key(keyBytes: $0) }) { keys.append(key) }
     }
     move(behind: chunk)
@@ -129,11 +129,11 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     guard hasNoCandidate(in: chunk, limit: limit), selection.tag == nil else {
       return merge(chunk, limit: limit).count { !$0.isStale }
     }
-    let glance = MemoryGlance(records)
+    let entryReader = EntryReader(records)
     var count = 0
     for index in 0..<chunk.count {
       let record = chunk[index]
-      guard glance.isFresh(record, in: chunk) else { continue }
+      guard entryReader.isFresh(record, in: chunk) else { continue }
       if chunk.withKey(of: record, { Key.isKey($0) }) { count += 1 }
     }
     move(behind: chunk)
@@ -179,7 +179,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   @inlinable
   mutating func merge(_ chunk: borrowing RecordChunk, limit: Int) -> [Entry] {
     var entries: [Entry] = []
-    let glance = MemoryGlance(records)
+    let entryReader = EntryReader(records)
     let positions = (0..<chunk.count).map { chunk.position(of: chunk[$0]) }
     var found = 0
     // The keys that were visited at the last position. Different keys can have the same digest.
@@ -202,7 +202,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
         let bytes = chunk.withKey(of: record) { $0.copiedBytes() }
         last?.keys.append(bytes)
         if let key = Key(keyBytes: bytes.rawSpan) {
-          add(glance.entry(of: key, chunk.metadata(of: record)), to: &entries)
+          add(entryReader.entry(of: key, chunk.metadata(of: record)), to: &entries)
         }
       } else {
         let candidate = candidates[nextCandidate]
@@ -210,7 +210,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
         // The same key was visited as a record, or as another candidate.
         if last?.keys.contains(candidate.bytes) == true { continue }
         last?.keys.append(candidate.bytes)
-        add(glance.entry(of: candidate.key, nil), to: &entries)
+        add(entryReader.entry(of: candidate.key, nil), to: &entries)
       }
     }
     position = chunk.end ?? last?.position ?? position

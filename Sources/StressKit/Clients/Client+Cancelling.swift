@@ -10,7 +10,7 @@ extension Client {
     let doomed = (0..<callerCount).map { _ in generator.index(below: 2) == 0 }
     let patience = generator.index(below: 12)
     let callers = doomed.map { isDoomed in
-      var loading = Loading(workshop: workshop, origin: origin, cache: cache, key: key, isThorough: false)
+      var loading = Loading(runState: runState, origin: origin, cache: cache, key: key, isThorough: false)
       loading.mayBeCancelled = isDoomed
       return Task { [loading] in
         let start = Ticks.now()

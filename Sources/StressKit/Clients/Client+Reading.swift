@@ -9,7 +9,7 @@ extension Client {
 
   /// Looks up a key synchronously in both tiers.
   mutating func lookUp(_ key: Int) {
-    let name = workshop.keys.names[key]
+    let name = runState.keys.names[key]
     let isResident = cache.isInMemory(name)
     let start = Ticks.now()
     let value = cache.value(forKey: name)
@@ -19,25 +19,25 @@ extension Client {
       return
     }
     tally.record(isResident ? .memory : .disk, from: start, to: end)
-    workshop.check(value.rawSpan, of: key, in: ReadWindow(start: start, end: end), isThorough: isThorough())
+    runState.check(value.rawSpan, of: key, in: ReadWindow(start: start, end: end), isThorough: isThorough())
   }
 
   /// Reads a key through a borrowed view of its bytes.
   mutating func view(_ key: Int) {
     let start = Ticks.now()
     let isThorough = isThorough()
-    let workshop = workshop
+    let runState = runState
     // The check uses a time inside the call as its end. This time is earlier than the return, so the check is
     // stricter.
-    let found: Void? = cache.withBytes(forKey: workshop.keys.names[key]) { bytes in
-      workshop.check(bytes, of: key, in: ReadWindow(start: start, end: Ticks.now()), isThorough: isThorough)
+    let found: Void? = cache.withBytes(forKey: runState.keys.names[key]) { bytes in
+      runState.check(bytes, of: key, in: ReadWindow(start: start, end: Ticks.now()), isThorough: isThorough)
     }
     tally.record(found == nil ? .missed : .disk, from: start, to: Ticks.now())
   }
 
   /// Loads a key: fetches the value if it is absent, or if the policy does not accept it.
   mutating func load(_ key: Int, _ choice: LoadChoice = .usual) async {
-    var loading = Loading(workshop: workshop, origin: origin, cache: cache, key: key, isThorough: isThorough())
+    var loading = Loading(runState: runState, origin: origin, cache: cache, key: key, isThorough: isThorough())
     loading.choice = choice
     let start = Ticks.now()
     let outcome = await loading.run()
@@ -47,38 +47,38 @@ extension Client {
   /// Loads several keys with one call.
   mutating func bulkLoad() async {
     var keys: Set<Int> = []
-    for _ in 0..<2 + generator.index(below: 15) { keys.insert(workshop.chooser.next(using: &generator)) }
-    let names = workshop.keys.names
+    for _ in 0..<2 + generator.index(below: 15) { keys.insert(runState.chooser.next(using: &generator)) }
+    let names = runState.keys.names
     let numbers = Dictionary(keys.map { (names[$0], $0) }) { first, _ in first }
-    let (workshop, origin) = (workshop, origin)
+    let (runState, origin) = (runState, origin)
     let start = Ticks.now()
     do {
       let loaded = try await cache.values(forKeys: numbers.keys) { names in
-        await Client.fetchAll(names.compactMap { numbers[$0] }, from: origin, calledAt: start, workshop)
+        await Client.fetchAll(names.compactMap { numbers[$0] }, from: origin, calledAt: start, runState)
       }
       let end = Ticks.now()
       tally.record(.bulk, from: start, to: end)
       for (name, value) in loaded.values {
-        workshop.check(
+        runState.check(
           value.rawSpan, of: numbers[name]!, in: ReadWindow(start: start, end: end, staleness: .max),
           isThorough: isThorough())
       }
-      for (name, error) in loaded.failures { Loading.judge(error, name: name, workshop) }
+      for (name, error) in loaded.failures { Loading.judge(error, name: name, runState) }
     } catch {
       // A bulk load throws nothing else than the cancellation of its task.
-      tally.record(workshop.violations.judge(error, of: "a bulk load"), from: start, to: Ticks.now())
+      tally.record(runState.violations.judge(error, of: "a bulk load"), from: start, to: Ticks.now())
     }
   }
 
   /// Fetches several keys concurrently. Keys whose fetch fails are left out.
   private static func fetchAll(
-    _ keys: [Int], from origin: any Origin, calledAt call: UInt64, _ workshop: Workshop
+    _ keys: [Int], from origin: any Origin, calledAt call: UInt64, _ runState: RunState
   ) async -> [String: [UInt8]] {
     await withTaskGroup(of: (String, [UInt8])?.self) { group in
       for key in keys {
         group.addTask {
           do {
-            return (workshop.keys.names[key], try await workshop.fetch(key, from: origin, calledAt: call))
+            return (runState.keys.names[key], try await runState.fetch(key, from: origin, calledAt: call))
           } catch {
             // A key that is left out is missing for the caller of this load. Callers that joined it fetch the key
             // again.
@@ -95,7 +95,7 @@ extension Client {
 
 /// One call of `loadedValue`, with the check of its result.
 struct Loading: Sendable {
-  let workshop: Workshop
+  let runState: RunState
   let origin: any Origin
   let cache: Cache<String, [UInt8]>
   let key: Int
@@ -106,23 +106,23 @@ struct Loading: Sendable {
 
   /// Loads the key, and returns the outcome.
   func run() async -> Outcome {
-    let name = workshop.keys.names[key]
-    let (workshop, origin, key) = (workshop, origin, key)
+    let name = runState.keys.names[key]
+    let (runState, origin, key) = (runState, origin, key)
     let start = Ticks.now()
     do {
       let loaded = try await cache.loadedValue(forKey: name, policy: choice.policy) { _ in
-        try await workshop.fetch(key, from: origin, calledAt: start)
+        try await runState.fetch(key, from: origin, calledAt: start)
       }
       if loaded.isStale, choice.staleness == 0 {
-        workshop.violations.report(.outlived, "\(name): a load that accepts only fresh values returned a stale one")
+        runState.violations.report(.outlived, "\(name): a load that accepts only fresh values returned a stale one")
       }
-      workshop.check(
+      runState.check(
         loaded.value.rawSpan, of: key,
         in: ReadWindow(start: start, end: Ticks.now(), staleness: choice.staleness), isThorough: isThorough)
       return Outcome(of: loaded, anew: choice.isReload)
     } catch is CancellationError {
       if !mayBeCancelled && !Task.isCancelled {
-        workshop.violations.report(.failed, "\(name): a load threw CancellationError, but its task was not cancelled")
+        runState.violations.report(.failed, "\(name): a load threw CancellationError, but its task was not cancelled")
       }
       return .cancelled
     } catch let error as CisternError where error.code == .timedOut && choice.mayTimeOut {
@@ -130,18 +130,18 @@ struct Loading: Sendable {
     } catch let error as CisternError where error.code == .notCached && choice.mayFindNothing {
       return .missed
     } catch {
-      Loading.judge(error, name: name, workshop)
+      Loading.judge(error, name: name, runState)
       return .failed
     }
   }
 
   /// Reports a violation for an error of the cache. Errors of the origin are part of the run.
-  static func judge(_ error: any Error, name: String, _ workshop: Workshop) {
+  static func judge(_ error: any Error, name: String, _ runState: RunState) {
     switch error {
     case let error as OriginError:
-      if case .garbled = error { workshop.violations.report(.corrupt, "\(error)") }
+      if case .garbled = error { runState.violations.report(.corrupt, "\(error)") }
     case let error as CisternError:
-      workshop.violations.report(.failed, "\(name): \(error)")
+      runState.violations.report(.failed, "\(name): \(error)")
     default:
       // An error of the network or of a user's server, or the end of the run.
       break

@@ -6,16 +6,16 @@ extension Client {
 
   /// Writes a value, and returns immediately.
   func write(_ key: Int) {
-    let name = workshop.keys.names[key]
-    let (workshop, cache) = (workshop, cache)
+    let name = runState.keys.names[key]
+    let (runState, cache) = (runState, cache)
     var written: Version?
     let start = Ticks.now()
     var end = start
-    workshop.register.write(key, .value) { version in
-      let value = workshop.keys.value(of: key, version: version, run: workshop.run)
+    runState.register.write(key, .value) { version in
+      let value = runState.keys.value(of: key, version: version, run: runState.run)
       cache.setValue(value, forKey: name)
       end = Ticks.now()
-      workshop.freshness.wrote(key, version, by: end)
+      runState.freshness.wrote(key, version, by: end)
       written = version
     }
     tally.record(.written, from: start, to: end)
@@ -24,17 +24,17 @@ extension Client {
 
   /// Writes a value, and returns after the commit.
   func commit(_ key: Int) async {
-    let name = workshop.keys.names[key]
-    let (workshop, cache, witness) = (workshop, cache, subject.witness)
+    let name = runState.keys.names[key]
+    let (runState, cache, witness) = (runState, cache, subject.witness)
     let start = Ticks.now()
-    await workshop.register.write(key, .value) { version in
-      let value = workshop.keys.value(of: key, version: version, run: workshop.run)
+    await runState.register.write(key, .value) { version in
+      let value = runState.keys.value(of: key, version: version, run: runState.run)
       do {
         try await cache.commitValue(value, forKey: name)
       } catch {
-        workshop.violations.report(.failed, "\(name): a commit failed: \(error)")
+        runState.violations.report(.failed, "\(name): a commit failed: \(error)")
       }
-      workshop.freshness.wrote(key, version, by: Ticks.now())
+      runState.freshness.wrote(key, version, by: Ticks.now())
       witness.wrote(name, version)
     }
     tally.record(.committed, from: start, to: Ticks.now())
@@ -43,14 +43,14 @@ extension Client {
   /// Writes a value that is larger than the memory limit. The write must evict no other entry, and must replace the
   /// key's older value.
   func writeOversize(_ key: Int) {
-    let name = workshop.keys.names[key]
-    let size = workshop.configuration.memoryLimit.bytes + 1
+    let name = runState.keys.names[key]
+    let size = runState.configuration.memoryLimit.bytes + 1
     guard size <= Client.largestOversize else { return write(key) }
-    let (workshop, cache) = (workshop, cache)
+    let (runState, cache) = (runState, cache)
     let start = Ticks.now()
-    workshop.register.write(key, .value) { version in
+    runState.register.write(key, .value) { version in
       let payload = [UInt8](repeating: 0, count: size - Stamp.size)
-      let stamp = Stamp(run: workshop.run, key: key, version: version, payload: payload)
+      let stamp = Stamp(run: runState.run, key: key, version: version, payload: payload)
       // The disk tier may accept or refuse the value. An accepted value is announced to observers, and a refused
       // one acts as a removal.
       subject.witness.mayAnnounce(name, version)
@@ -61,22 +61,22 @@ extension Client {
 
   /// Removes a value, and returns immediately.
   func remove(_ key: Int) {
-    let name = workshop.keys.names[key]
+    let name = runState.keys.names[key]
     let start = Ticks.now()
-    workshop.register.write(key, .nothing) { _ in cache.removeValue(forKey: name) }
+    runState.register.write(key, .nothing) { _ in cache.removeValue(forKey: name) }
     tally.record(.removed, from: start, to: Ticks.now())
   }
 
   /// Removes a value, and returns after the commit.
   func commitRemoval(_ key: Int) async {
-    let name = workshop.keys.names[key]
-    let (workshop, cache) = (workshop, cache)
+    let name = runState.keys.names[key]
+    let (runState, cache) = (runState, cache)
     let start = Ticks.now()
-    await workshop.register.write(key, .nothing) { _ in
+    await runState.register.write(key, .nothing) { _ in
       do {
         try await cache.commitRemoval(forKey: name)
       } catch {
-        workshop.violations.report(.failed, "\(name): a committed removal failed: \(error)")
+        runState.violations.report(.failed, "\(name): a committed removal failed: \(error)")
       }
     }
     tally.record(.committed, from: start, to: Ticks.now())
@@ -85,19 +85,19 @@ extension Client {
   /// Removes all keys.
   func removeAll() {
     let start = Ticks.now()
-    workshop.register.clear { cache.removeAll() }
+    runState.register.clear { cache.removeAll() }
     tally.record(.removed, from: start, to: Ticks.now())
   }
 
   /// Removes all keys with the tag of this key.
   mutating func removeTagged(_ key: Int) async {
-    let tag = workshop.keys.tag(of: key)
+    let tag = runState.keys.tag(of: key)
     let waits = generator.index(below: 8) == 0
-    let (workshop, cache) = (workshop, cache)
+    let (runState, cache) = (runState, cache)
     await tally.measure {
-      await workshop.register.clear(.tag(tag)) {
+      await runState.register.clear(.tag(tag)) {
         guard waits else { return cache.removeAll(tagged: tag) }
-        do { try await cache.commitRemovalOfAll(tagged: tag) } catch { Client.report(error, tag, workshop) }
+        do { try await cache.commitRemovalOfAll(tagged: tag) } catch { Client.report(error, tag, runState) }
       }
       return .invalidated
     }
@@ -105,26 +105,26 @@ extension Client {
 
   /// Removes all keys with the prefix of this key. If the key has no prefix, removes all keys with its tag.
   mutating func removePrefix(_ key: Int) async {
-    guard let prefix = workshop.keys.prefix(of: key) else { return await removeTagged(key) }
+    guard let prefix = runState.keys.prefix(of: key) else { return await removeTagged(key) }
     let waits = generator.index(below: 8) == 0
-    let (workshop, cache) = (workshop, cache)
+    let (runState, cache) = (runState, cache)
     await tally.measure {
-      await workshop.register.clear(.prefix(prefix)) {
+      await runState.register.clear(.prefix(prefix)) {
         guard waits else { return cache.removeAll(withPrefix: prefix) }
-        do { try await cache.commitRemovalOfAll(withPrefix: prefix) } catch { Client.report(error, prefix, workshop) }
+        do { try await cache.commitRemovalOfAll(withPrefix: prefix) } catch { Client.report(error, prefix, runState) }
       }
       return .invalidated
     }
   }
 
-  private static func report(_ error: any Error, _ scope: String, _ workshop: Workshop) {
-    workshop.violations.report(.failed, "\(scope): a removal of many keys failed: \(error)")
+  private static func report(_ error: any Error, _ scope: String, _ runState: RunState) {
+    runState.violations.report(.failed, "\(scope): a removal of many keys failed: \(error)")
   }
 
   /// Trims the memory tier to half of its limit.
   func trim() {
     let start = Ticks.now()
-    cache.trim(toCost: workshop.configuration.memoryLimit.bytes / 2)
+    cache.trim(toCost: runState.configuration.memoryLimit.bytes / 2)
     tally.record(.removed, from: start, to: Ticks.now())
   }
 }

@@ -2,7 +2,7 @@ import Cistern
 
 /// A user of the cache. It performs random operations, one after the other, and checks their results.
 struct Client: ~Copyable {
-  let workshop: Workshop
+  let runState: RunState
   let origin: any Origin
   let holder: SubjectHolder
   let tally: Tally
@@ -16,17 +16,17 @@ struct Client: ~Copyable {
   /// The number of operations between two yields of the thread.
   private static let burst = 32
 
-  init(index: Int, workshop: Workshop, origin: any Origin, holder: SubjectHolder, tally: ClientTally) {
-    self.workshop = workshop
+  init(index: Int, runState: RunState, origin: any Origin, holder: SubjectHolder, tally: ClientTally) {
+    self.runState = runState
     self.origin = origin
     self.holder = holder
     self.tally = tally.main
-    mix = workshop.configuration.profile.settings.mix
-    generator = SplitMix64(seed: workshop.configuration.seed, index: index)
+    mix = runState.configuration.profile.settings.mix
+    generator = SplitMix64(seed: runState.configuration.seed, index: index)
     // A separate generator: the draws of exercises do not change the client's other choices.
     performer = Performer(
       number: index, tally: tally.exercises,
-      generator: SplitMix64(seed: workshop.configuration.seed ^ 0xE8E2, index: index))
+      generator: SplitMix64(seed: runState.configuration.seed ^ 0xE8E2, index: index))
     subject = holder.current
   }
 
@@ -34,28 +34,28 @@ struct Client: ~Copyable {
 
   /// Performs operations until the run ends.
   mutating func work() async {
-    workshop.barrier.join()
-    while case let count = workshop.stop.take(Client.burst), count > 0 {
+    runState.barrier.join()
+    while case let count = runState.stop.take(Client.burst), count > 0 {
       for _ in 0..<count {
-        if workshop.barrier.isClosed { await stepAside() }
-        if workshop.stop.isInterrupted { break }
+        if runState.barrier.isClosed { await stepAside() }
+        if runState.stop.isInterrupted { break }
         await perform(mix.next(using: &generator))
       }
       await Task.yield()
     }
-    await observing.endAll(workshop)
-    workshop.barrier.leave()
+    await observing.endAll(runState)
+    runState.barrier.leave()
   }
 
   /// Parks at the barrier. Afterwards, uses the subject that is current then.
   private mutating func stepAside() async {
-    await observing.endAll(workshop)
-    await workshop.barrier.park()
+    await observing.endAll(runState)
+    await runState.barrier.park()
     subject = holder.current
   }
 
   private mutating func perform(_ operation: Operation) async {
-    let key = workshop.chooser.next(using: &generator)
+    let key = runState.chooser.next(using: &generator)
     switch operation {
     case .lookUp: lookUp(key)
     case .load: await load(key)
@@ -68,13 +68,13 @@ struct Client: ~Copyable {
     case .writeOversize: writeOversize(key)
     case .remove: remove(key)
     case .commitRemoval: await commitRemoval(key)
-    case .observe: await observing.change(key, of: cache, workshop, using: &generator)
+    case .observe: await observing.change(key, of: cache, runState, using: &generator)
     case .removeAll: removeAll()
     case .removeTagged: await removeTagged(key)
     case .removePrefix: await removePrefix(key)
     case .trim: trim()
     case .outage, .breaker, .outcome, .merge, .count, .pair, .transfer, .edit, .recall:
-      await workshop.exercises[operation]?.perform(by: performer)
+      await runState.exercises[operation]?.perform(by: performer)
     }
   }
 }

@@ -15,47 +15,47 @@ struct ClientObservers {
   /// Registers an observer of the key or its prefix. Ends the oldest observer first if the client has the maximum
   /// number.
   mutating func change(
-    _ key: Int, of cache: Cache<String, [UInt8]>, _ workshop: Workshop, using generator: inout SplitMix64
+    _ key: Int, of cache: Cache<String, [UInt8]>, _ runState: RunState, using generator: inout SplitMix64
   ) async {
-    if registrations.count >= ClientObservers.capacity { await end(registrations.removeFirst(), workshop) }
-    let name = workshop.keys.names[key]
-    let prefix = workshop.keys.prefix(of: key) ?? name
-    workshop.scopedObservers.add(1, ordering: .relaxed)
+    if registrations.count >= ClientObservers.capacity { await end(registrations.removeFirst(), runState) }
+    let name = runState.keys.names[key]
+    let prefix = runState.keys.prefix(of: key) ?? name
+    runState.scopedObservers.add(1, ordering: .relaxed)
     switch generator.index(below: 4) {
     case 0:
-      let observer = ScopedObserver(name, violations: workshop.violations) { $0 == name }
+      let observer = ScopedObserver(name, violations: runState.violations) { $0 == name }
       let observations = Observations()
       cache.observe(.key(name)) { observer.receive($0) }.store(in: observations)
       registrations.append(.closure(observer, observations))
     case 1:
-      let observer = ScopedObserver(prefix, violations: workshop.violations) { $0.hasPrefix(prefix) }
+      let observer = ScopedObserver(prefix, violations: runState.violations) { $0.hasPrefix(prefix) }
       let observations = Observations()
       cache.observe(.prefix(prefix)) { observer.receive($0) }.store(in: observations)
       registrations.append(.closure(observer, observations))
     case 2:
-      let observer = ScopedObserver(name, violations: workshop.violations) { $0 == name }
+      let observer = ScopedObserver(name, violations: runState.violations) { $0 == name }
       registrations.append(.sequence(observer, ClientObservers.consume(cache.updates(forKey: name), observer)))
     default:
-      let observer = ScopedObserver(prefix, violations: workshop.violations) { $0.hasPrefix(prefix) }
+      let observer = ScopedObserver(prefix, violations: runState.violations) { $0.hasPrefix(prefix) }
       registrations.append(.sequence(observer, ClientObservers.consume(cache.updates(.prefix(prefix)), observer)))
     }
   }
 
   /// Ends all observers. If a sequence does not end after the cancellation of its task, this method never returns.
-  mutating func endAll(_ workshop: Workshop) async {
-    for registration in registrations { await end(registration, workshop) }
+  mutating func endAll(_ runState: RunState) async {
+    for registration in registrations { await end(registration, runState) }
     registrations = []
   }
 
-  private func end(_ registration: Registration, _ workshop: Workshop) async {
+  private func end(_ registration: Registration, _ runState: RunState) async {
     switch registration {
     case .closure(let observer, let observations):
       observations.cancelAll()
-      workshop.scopedChanges.add(observer.count, ordering: .relaxed)
+      runState.scopedChanges.add(observer.count, ordering: .relaxed)
     case .sequence(let observer, let task):
       task.cancel()
       await task.value
-      workshop.scopedChanges.add(observer.count, ordering: .relaxed)
+      runState.scopedChanges.add(observer.count, ordering: .relaxed)
     }
   }
 

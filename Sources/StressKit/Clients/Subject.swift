@@ -16,15 +16,15 @@ struct Subject: Sendable {
   /// Opens the stores, and registers the witness.
   ///
   /// - Parameters:
-  ///   - workshop: The workshop.
+  ///   - runState: The runState.
   ///   - directory: The directory of the stores.
   ///   - isFirst: Whether the run begins.
   /// - Throws: An error if a store cannot be opened.
-  init(_ workshop: Workshop, directory: String, isFirst: Bool) throws {
-    let configuration = workshop.configuration
+  init(_ runState: RunState, directory: String, isFirst: Bool) throws {
+    let configuration = runState.configuration
     var options = Store.Configuration()
     options.evictionPolicy = configuration.evictionPolicy
-    options.reportHandler = { [violations = workshop.violations] report in
+    options.reportHandler = { [violations = runState.violations] report in
       // The run writes oversize values and fails fetches on purpose. Every other report of the store is a
       // violation.
       if report.code != .refused && report.code != .refreshFailed {
@@ -35,16 +35,16 @@ struct Subject: Sendable {
       directory: directory, memoryLimit: configuration.memoryLimit, diskLimit: configuration.diskLimit,
       configuration: options)
     cache = try store.cache(
-      Subject.cacheName, of: [UInt8].self, keyedBy: String.self, configuration: Subject.configuration(workshop))
-    let witness = ObserverWitness(run: workshop.run, keys: workshop.keys, violations: workshop.violations)
+      Subject.cacheName, of: [UInt8].self, keyedBy: String.self, configuration: Subject.configuration(runState))
+    let witness = ObserverWitness(run: runState.run, keys: runState.keys, violations: runState.violations)
     self.witness = witness
     cache.observe(.all) { witness.receive($0) }.store(in: observations)
-    exerciseStore = try workshop.exercises.open(directory: directory, isFirst: isFirst, options: options)
+    exerciseStore = try runState.exercises.open(directory: directory, isFirst: isFirst, options: options)
   }
 
   /// The lifetime and the tag of a value depend on its key, which the stamp of the value contains.
-  private static func configuration(_ workshop: Workshop) -> CacheConfiguration<[UInt8]> {
-    let (lifetimes, keys, run) = (workshop.configuration.lifetimes, workshop.keys, workshop.run)
+  private static func configuration(_ runState: RunState) -> CacheConfiguration<[UInt8]> {
+    let (lifetimes, keys, run) = (runState.configuration.lifetimes, runState.keys, runState.run)
     var configuration = CacheConfiguration<[UInt8]>()
     configuration.expiryOfValue = { value in
       Stamp(of: value.rawSpan, run: run).map { lifetimes[$0.key].expiry }

@@ -1,7 +1,7 @@
 /// The progress of a run on standard error. A terminal shows one line that is overwritten. Other outputs receive a
 /// new line every few seconds.
 struct ProgressLine: Sendable {
-  let workshop: Workshop
+  let runState: RunState
   let tallies: [Tally]
   let start: UInt64
 
@@ -36,12 +36,12 @@ struct ProgressLine: Sendable {
 
   private func line(at now: UInt64, operations: Int, rate: Int) -> String {
     let seconds = Formatting.fixed(Double(now - start) / 1e9, decimals: 0)
-    let share = Int(workshop.stop.progress(at: now, since: start) * 100)
+    let share = Int(runState.stop.progress(at: now, since: start) * 100)
     let hits = tallies.reduce(0) { $0 + $1.count(of: .memory) + $1.count(of: .disk) }
-    let requests = workshop.originRequests.load(ordering: .relaxed)
+    let requests = runState.originRequests.load(ordering: .relaxed)
     return """
       \(seconds) s  \(share) %  \(Formatting.count(operations)) operations, \(Formatting.count(rate)) per second  \
-      \(Formatting.count(hits)) hits  \(Formatting.count(requests)) fetches  \(workshop.violations.count) violations
+      \(Formatting.count(hits)) hits  \(Formatting.count(requests)) fetches  \(runState.violations.count) violations
       """
   }
 }

@@ -4,7 +4,7 @@ import Foundation
 /// A stress run, from its configuration to the report.
 ///
 ///     origin ─▶ store ─▶ clients ┬─▶ all finished ─▶ idle checks ─▶ close ─▶ report
-///                                ├─ keeper: closes and reopens the store
+///                                ├─ supervisor: closes and reopens the store
 ///                                ├─ limits: checked many times a second
 ///                                └─ progress: a line every few seconds
 struct StressRun: Sendable {
@@ -22,62 +22,62 @@ struct StressRun: Sendable {
   func run() async throws -> StressReport {
     defer { directory.removeIfTemporary() }
     try await directory.checkIsFree()
-    let workshop = Workshop(configuration, stop: stop)
+    let runState = RunState(configuration, stop: stop)
     return switch configuration.origin {
     case .inProcess:
-      try await run(workshop, InProcessOrigin(behaviour: behaviour(workshop)))
+      try await run(runState, InProcessOrigin(behaviour: behaviour(runState)))
     case .remote(let url):
-      try await run(workshop, url: url, stamping: .onArrival(behaviour(workshop)))
+      try await run(runState, url: url, stamping: .onArrival(behaviour(runState)))
     case .server:
-      try await OriginServer(behaviour: behaviour(workshop)).run { url in
-        try await run(workshop, url: url, stamping: .byServer)
+      try await OriginServer(behaviour: behaviour(runState)).run { url in
+        try await run(runState, url: url, stamping: .byServer)
       }
     }
   }
 
-  private func behaviour(_ workshop: Workshop) -> OriginBehaviour {
+  private func behaviour(_ runState: RunState) -> OriginBehaviour {
     OriginBehaviour(
-      run: workshop.run, keys: configuration.keys, register: workshop.register, latency: configuration.latency,
+      run: runState.run, keys: configuration.keys, register: runState.register, latency: configuration.latency,
       failureRate: configuration.failureRate)
   }
 
-  private func run(_ workshop: Workshop, url: URL, stamping: HTTPOrigin.Stamping) async throws -> StressReport {
+  private func run(_ runState: RunState, url: URL, stamping: HTTPOrigin.Stamping) async throws -> StressReport {
     // A bulk load requests several keys concurrently.
     let origin = try HTTPOrigin(
       base: url, keys: configuration.keys, stamping: stamping, connections: configuration.clients + 16)
     defer { origin.finish() }
     // The run's own server always responds. If a user's server does not, every load fails and nothing is checked.
     if case .onArrival = stamping { try await origin.requireAnswer() }
-    return try await run(workshop, origin)
+    return try await run(runState, origin)
   }
 
-  private func run(_ workshop: Workshop, _ origin: any Origin) async throws -> StressReport {
-    let subject = try Subject(workshop, directory: directory.path, isFirst: true)
+  private func run(_ runState: RunState, _ origin: any Origin) async throws -> StressReport {
+    let subject = try Subject(runState, directory: directory.path, isFirst: true)
     let holder = SubjectHolder(subject)
-    let keeper = Keeper(workshop: workshop, holder: holder, directory: directory.path)
+    let supervisor = StoreSupervisor(runState: runState, holder: holder, directory: directory.path)
     let tallies = (0..<configuration.clients).map { _ in ClientTally() }
     let start = Ticks.now()
     stop.begin(at: start)
     await withTaskGroup { group in
-      group.addTask { await keeper.watchLimits() }
-      group.addTask { await keeper.reopenNowAndThen() }
-      group.addTask { await ProgressLine(workshop: workshop, tallies: tallies.map(\.main), start: start).run() }
-      await work(workshop, origin, holder, tallies)
+      group.addTask { await supervisor.watchLimits() }
+      group.addTask { await supervisor.reopenNowAndThen() }
+      group.addTask { await ProgressLine(runState: runState, tallies: tallies.map(\.main), start: start).run() }
+      await work(runState, origin, holder, tallies)
       group.cancelAll()
     }
     let seconds = Double(Ticks.now() - start) / 1e9
-    await keeper.finish()
-    workshop.sample.check(names: workshop.keys.names, into: workshop.violations)
-    return StressReport(self, workshop, keeper, tallies, seconds: seconds)
+    await supervisor.finish()
+    runState.sample.check(names: runState.keys.names, into: runState.violations)
+    return StressReport(self, runState, supervisor, tallies, seconds: seconds)
   }
 
   /// Runs the clients. When the run is over, cancels clients that still wait for a slow origin after some seconds.
   private func work(
-    _ workshop: Workshop, _ origin: any Origin, _ holder: SubjectHolder, _ tallies: [ClientTally]
+    _ runState: RunState, _ origin: any Origin, _ holder: SubjectHolder, _ tallies: [ClientTally]
   ) async {
     let clients = (0..<configuration.clients).map { index in
       Task {
-        var client = Client(index: index, workshop: workshop, origin: origin, holder: holder, tally: tallies[index])
+        var client = Client(index: index, runState: runState, origin: origin, holder: holder, tally: tallies[index])
         await client.work()
       }
     }
@@ -92,8 +92,8 @@ struct StressRun: Sendable {
 
   /// Returns the reason why a user's server never returned a value, or nil if it returned one. The run's own origin
   /// may fail on purpose.
-  fileprivate func originFailure(_ workshop: Workshop) -> String? {
-    guard case .remote(let url) = configuration.origin, let reason = workshop.originAnswers.failureWithoutValue
+  fileprivate func originFailure(_ runState: RunState) -> String? {
+    guard case .remote(let url) = configuration.origin, let reason = runState.originAnswers.failureWithoutValue
     else { return nil }
     return "the origin \(url) returned no value: \(reason)"
   }
@@ -101,7 +101,7 @@ struct StressRun: Sendable {
 
 extension StressReport {
   fileprivate init(
-    _ run: StressRun, _ workshop: Workshop, _ keeper: Keeper, _ tallies: [ClientTally], seconds: Double
+    _ run: StressRun, _ runState: RunState, _ supervisor: StoreSupervisor, _ tallies: [ClientTally], seconds: Double
   ) {
     let counts = Tally.sum(tallies.map(\.main))
     let exerciseCounts = Tally.sum(tallies.map(\.exercises))
@@ -109,22 +109,22 @@ extension StressReport {
     configuration = StressConfiguration.Summary(run.configuration)
     self.seconds = seconds
     operations = counts.operations + exerciseCounts.operations
-    originRequests = workshop.originRequests.load(ordering: .relaxed)
-    originValues = workshop.originAnswers.values
-    originFailure = run.originFailure(workshop)
-    distinctKeys = workshop.register.distinctKeys
+    originRequests = runState.originRequests.load(ordering: .relaxed)
+    originValues = runState.originAnswers.values
+    originFailure = run.originFailure(runState)
+    distinctKeys = runState.register.distinctKeys
     outcomes = OutcomeSummary.summaries(of: counts)
     exercises = OutcomeSummary.summaries(of: exerciseCounts)
-    breaker = workshop.exercises.breakerRequests
-    limits = keeper.limits.summaries
+    breaker = runState.exercises.breakerRequests
+    limits = supervisor.limits.summaries
     observers = ObserverSummary(
-      registered: keeper.reopenings + 1 + workshop.scopedObservers.load(ordering: .relaxed),
-      changes: keeper.changeCount, scopedChanges: workshop.scopedChanges.load(ordering: .relaxed))
-    refreshes = keeper.refreshCount
-    reopenings = keeper.reopenings
-    historyOperations = workshop.sample.count
+      registered: supervisor.reopenings + 1 + runState.scopedObservers.load(ordering: .relaxed),
+      changes: supervisor.changeCount, scopedChanges: runState.scopedChanges.load(ordering: .relaxed))
+    refreshes = supervisor.refreshCount
+    reopenings = supervisor.reopenings
+    historyOperations = runState.sample.count
     interrupted = run.stop.isInterrupted
-    violationCount = workshop.violations.count
-    violations = workshop.violations.violations
+    violationCount = runState.violations.count
+    violations = runState.violations.violations
   }
 }

@@ -113,12 +113,12 @@ private struct SmallPartition: SecondTierPartition {
     try (store ?? openStore()).cache("p", of: Int.self, keyedBy: String.self)
   }
 
-  @Test func `A user's partition is adapted, and a transactional one is used as it is`() throws {
+  @Test func `a user's partition is adapted, and a transactional one is used as it is`() throws {
     #expect(try open() is AdaptedPartition)
     #expect(try !(FaultInjectingTier().transactionalPartition(named: "p") is AdaptedPartition))
   }
 
-  @Test func `Presence and schema version are those of the record`() throws {
+  @Test func `presence and schema version are those of the record`() throws {
     let partition = try open()
     let before = (partition.presence(of: key.rawSpan), partition.schemaVersion(of: key.rawSpan))
     _ = partition.stage(write(7))
@@ -126,7 +126,7 @@ private struct SmallPartition: SecondTierPartition {
     #expect(before == (false, nil) && after == (true, 3))
   }
 
-  @Test func `A failing tier does not say that a key is absent, and keeps the removal of the key`() throws {
+  @Test func `a failing tier does not say that a key is absent, and keeps the removal of the key`() throws {
     let store = try openStore()
     let cache = try openCache(of: store)
     cache["a"] = 1
@@ -139,7 +139,7 @@ private struct SmallPartition: SecondTierPartition {
     #expect(cache["a"] == nil)
   }
 
-  @Test func `A batch ends with the ticket of its newest write, and a caller waits for it`() async throws {
+  @Test func `a batch ends with the ticket of its newest write, and a caller waits for it`() async throws {
     let partition = try open()
     let batch = partition.beginBatch()
     for number in 1...3 { _ = partition.stage(write(UInt8(number)), in: batch) }
@@ -151,7 +151,7 @@ private struct SmallPartition: SecondTierPartition {
     #expect(tier.state.withLock { $0.waitedFor } == [CommitTicket(number: 5)])
   }
 
-  @Test func `Invalidation versions rise, and a tier without invalidations removes all records`() throws {
+  @Test func `invalidation versions rise, and a tier without invalidations removes all records`() throws {
     let partition = try open()
     _ = partition.stage(write(7))
     let before = partition.invalidationVersion
@@ -162,7 +162,7 @@ private struct SmallPartition: SecondTierPartition {
   }
 
   @Test(arguments: [false, true])
-  func `The loss of a record must be reported, unless the key was written since`(isWritten: Bool) throws {
+  func `the loss of a record must be reported, unless the key was written since`(isWritten: Bool) throws {
     let partition = try open()
     _ = partition.stage(write(7))
     tier.lose(key)
@@ -171,7 +171,7 @@ private struct SmallPartition: SecondTierPartition {
     #expect(!partition.hasLostKeys && !isLost && mustBeReported == !isWritten)
   }
 
-  @Test func `A loss that the tier reports removes the value of a cache`() throws {
+  @Test func `a loss that the tier reports removes the value of a cache`() throws {
     let store = try openStore()
     let cache = try openCache(of: store)
     cache["a"] = 1
@@ -183,7 +183,7 @@ private struct SmallPartition: SecondTierPartition {
     #expect(cache.statistics.diskEvictions == 1)
   }
 
-  @Test func `A closed tier gives a cache that works in memory`() async throws {
+  @Test func `a closed tier gives a cache that works in memory`() async throws {
     let cache = try openCache()
     cache["a"] = 1
     try await tier.close()
@@ -193,7 +193,7 @@ private struct SmallPartition: SecondTierPartition {
   }
 
   @Test(arguments: [false, true])
-  func `A removal that the tier widens removes all keys from both tiers, and observers and counts agree`(
+  func `a removal that the tier widens removes all keys from both tiers, and observers and counts agree`(
     isOfStore: Bool
   ) async throws {
     let store = try openStore()
@@ -213,7 +213,7 @@ private struct SmallPartition: SecondTierPartition {
     #expect(cache.checkInvariants() == [])
   }
 
-  @Test func `An enumeration lists each key once, also if the tier lists it twice`() async throws {
+  @Test func `an enumeration lists each key once, also if the tier lists it twice`() async throws {
     let store = try openStore()
     let cache = try openCache(of: store)
     for number in 0..<20 { cache["key \(number)"] = number }

@@ -23,7 +23,7 @@ import Testing
 
   // Each commit on extents rewrites the row of the log, which is in the same page.
   @Test(.enabled(if: DiskLayout.tested == .ordered))
-  func `A replacement of equal size does not rewrite the row of counts, and another replacement does`()
+  func `a replacement of equal size does not rewrite the row of counts, and another replacement does`()
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -70,7 +70,7 @@ import Testing
   @Test(
     .enabled(if: DiskLayout.tested == .ordered),
     arguments: [2500, RecordFormat.sequenceOffset - RecordFormat.fixedSize, 8 - RecordFormat.fixedSize])
-  func `A damaged long record is replaced, removed and purged like an undamaged one`(offset: Int) async throws {
+  func `a damaged long record is replaced, removed and purged like an undamaged one`(offset: Int) async throws {
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()

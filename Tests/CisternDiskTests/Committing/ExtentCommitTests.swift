@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `The state follows each commit, also one that changes only other rows`() throws {
+  @Test func `the state follows each commit, also one that changes only other rows`() throws {
     let file = try open()
     var extents: ExtentState?
     try put(0..<5, in: file, &extents)
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `After an abort, the state is that of the last commit`(isFinished: Bool) throws {
+  func `after an abort, the state is that of the last commit`(isFinished: Bool) throws {
     let file = try open()
     var extents: ExtentState?
     try put(0..<5, in: file, &extents)
@@ -101,7 +101,7 @@ import Testing
     try file.close()
   }
 
-  @Test func `The state is read again after another process has committed, and keeps its ceiling`() throws {
+  @Test func `the state is read again after another process has committed, and keeps its ceiling`() throws {
     let file = try open()
     var ours: ExtentState?
     var theirs: ExtentState?
@@ -115,7 +115,7 @@ import Testing
     try file.close()
   }
 
-  @Test func `The clearing of pages continues after another process has committed`() throws {
+  @Test func `the clearing of pages continues after another process has committed`() throws {
     let file = try open()
     var ours: ExtentState?
     var theirs: ExtentState?
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: [EnvironmentOptions.Durability.noSync, .noMetaSync])
-  func `Commits that survive a power cut write to no page with committed records`(
+  func `commits that survive a power cut write to no page with committed records`(
     durability: EnvironmentOptions.Durability
   ) throws {
     let file = try open(durability)
@@ -153,7 +153,7 @@ import Testing
     try file.close()
   }
 
-  @Test func `Records that a tag conceals are not rewritten, and its walk finds them, but not the newer ones`() throws {
+  @Test func `records that a tag conceals are not rewritten, and its walk finds them, but not the newer ones`() throws {
     let file = try open()
     var extents: ExtentState?
     var generation = Generation.zero
@@ -196,7 +196,7 @@ import Testing
     try file.close()
   }
 
-  @Test func `A rewritten file has the same records in the same order`() throws {
+  @Test func `a rewritten file has the same records in the same order`() throws {
     let file = try open()
     var extents: ExtentState?
     for part in 0..<20 { try put(part * 40..<part * 40 + 40, in: file, &extents) }

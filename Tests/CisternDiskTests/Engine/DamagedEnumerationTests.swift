@@ -76,7 +76,7 @@ import Testing
     return failures
   }
 
-  @Test func `An enumeration ends although a key is less than those before it`() async throws {
+  @Test func `an enumeration ends although a key is less than those before it`() async throws {
     let count = try await failures(in: .ordered) { _, damaged in
       (bytes("key-\(damaged)"), bytes("ke!-\(damaged)"))
     }
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: [0x00, 0xFF] as [UInt8])
-  func `An enumeration of a dense file ends although a digest has another place in the order`(byte: UInt8) async throws
+  func `an enumeration of a dense file ends although a digest has another place in the order`(byte: UInt8) async throws
   {
     let count = try await failures(in: .dense) { tier, damaged in
       let item = try self.item("key-\(damaged)", in: tier)
@@ -94,7 +94,7 @@ import Testing
     #expect(count > 0)
   }
 
-  @Test func `An enumeration of a dense file returns no record twice although an item comes twice`() async throws {
+  @Test func `an enumeration of a dense file returns no record twice although an item comes twice`() async throws {
     let count = try await failures(in: .dense) { tier, damaged in
       let order = try (0..<10).map { try self.item("key-\($0)", in: tier) }.sorted { $0.rawSpan.precedes($1.rawSpan) }
       return (order[damaged], order[damaged == 0 ? 1 : damaged - 1])
@@ -116,7 +116,7 @@ import Testing
       + (0..<6).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * (5 - $0))) }
   }
 
-  @Test func `An enumeration by prefix ends although a key without a digest follows those with one`() async throws {
+  @Test func `an enumeration by prefix ends although a key without a digest follows those with one`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, layout: .ordered)
     let cache = try tier.diskPartition(named: "cache")

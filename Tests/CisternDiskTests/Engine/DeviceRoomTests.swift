@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: [700 << 10, 3 << 20 + 2048, 6 << 20 - 6000], [true, false])
-  func `A store keeps what a small device can hold, reports it once, and grows with the device`(
+  func `a store keeps what a small device can hold, reports it once, and grows with the device`(
     device: Int, reported: Bool
   ) throws {
     let (fillings, reports) = try fill(device, then: 64 << 20, reported: reported)
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: [200, 4096, 6000, 8192, 10_000, 16_384, 20_000])
-  func `An opening on a device without room for an empty store says so`(device: Int) throws {
+  func `an opening on a device without room for an empty store says so`(device: Int) throws {
     let scratch = TemporaryDirectory()
     let child = try ChildProcess(["open-device", scratch.path, "\(1 << 20)", "processCrash", "\(device)"])
     #expect(child.readLine() == "noSpace")
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: [DiskLayout.ordered, .dense])
-  func `A group that overwrites all values on a full device keeps most of them`(layout: DiskLayout) throws {
+  func `a group that overwrites all values on a full device keeps most of them`(layout: DiskLayout) throws {
     let scratch = TemporaryDirectory()
     let child = try ChildProcess([
       "overwrite-device", scratch.path, "\(1 << 20)", "processCrash", "1000", "layout=\(layout.rawValue)",
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: [1, 51, 52, 200, 1000, 5000, 16_371, 16_372, 20_000])
-  func `The sizes for a full device have the proportions of a limit of that size`(pages: Int) throws {
+  func `the sizes for a full device have the proportions of a limit of that size`(pages: Int) throws {
     let whole = try limits()
     var room = DeviceRoom(whole)
     _ = room.noteFull(pages: pages)
@@ -96,7 +96,7 @@ import Testing
     #expect(small.pagesPerTransaction <= max(6, small.pageCount / 48))
   }
 
-  @Test func `A store tries a larger size when the device has room, and less often after each failure`() throws {
+  @Test func `a store tries a larger size when the device has room, and less often after each failure`() throws {
     var room = DeviceRoom(try limits())
     _ = room.noteFull(pages: 1000)
     var pause = DeviceRoom.shortestPause
@@ -126,7 +126,7 @@ import Testing
     #expect(!room.isLimited)
   }
 
-  @Test func `A device that limits the store is reported once until the file has grown`() throws {
+  @Test func `a device that limits the store is reported once until the file has grown`() throws {
     var room = DeviceRoom(try limits())
     let isReported = room.noteSuccess()
     #expect(!isReported)
@@ -156,7 +156,7 @@ import Testing
     #expect(isReportedAnew)
   }
 
-  @Test func `A full device that takes no record has three reports`() {
+  @Test func `a full device that takes no record has three reports`() {
     var outages = OutageReports()
     var reports: [String] = []
     for _ in 0..<100 {
@@ -197,7 +197,7 @@ import Testing
     return (tier, cache)
   }
 
-  @Test func `A flush throws for a write that a full device refused before the flush began, once`() async throws {
+  @Test func `a flush throws for a write that a full device refused before the flush began, once`() async throws {
     let scratch = TemporaryDirectory()
     let (tier, cache) = try await openFull(scratch, delivered: DeliveredReports())
     for flushes in [true, false] {
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `A write that is too large for a full device is refused without evictions`() async throws {
+  @Test func `a write that is too large for a full device is refused without evictions`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let (tier, cache) = try await openFull(scratch, delivered: delivered)

@@ -10,7 +10,7 @@ import Testing
 
 /// Concurrent readers and writers. No read returns a value older than one that was read or written before it.
 @Suite struct DiskConcurrencyTests {
-  @Test func `A removal by a closure does not count a key that was removed during its commit`() async throws {
+  @Test func `a removal by a closure does not count a key that was removed during its commit`() async throws {
     let scratch = TemporaryDirectory()
     let (isCommitting, mayCommit) = (Monitor(false), Monitor(true))
     let faults = DiskFaults {
@@ -37,7 +37,7 @@ import Testing
     try await store.close()
   }
 
-  @Test func `No read returns a value older than the newest one written before it`() async throws {
+  @Test func `no read returns a value older than the newest one written before it`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, limit: .mebibytes(32))
     let cache = try tier.cache()
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test
-  func `After a removal of all records, no earlier record is read, even during concurrent commits`() async throws {
+  func `after a removal of all records, no earlier record is read, even during concurrent commits`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -117,7 +117,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Random operations agree with a dictionary across flushes and reopenings`() async throws {
+  @Test func `random operations agree with a dictionary across flushes and reopenings`() async throws {
     for seed in 0..<6 as Range<UInt64> {
       let scratch = TemporaryDirectory()
       var generator = SeededGenerator(seed: seed)
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `Every waiter for a durable commit is resumed after its commit`() async throws {
+  @Test func `every waiter for a durable commit is resumed after its commit`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, durability: .powerCut)
     let cache = try tier.cache()
@@ -181,7 +181,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Writers that wait for space continue, and staging stays near its bound`() async throws {
+  @Test func `writers that wait for space continue, and staging stays near its bound`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, limit: .mebibytes(4), interval: .seconds(3600))
     let cache = try tier.cache()

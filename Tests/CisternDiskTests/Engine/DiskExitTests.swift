@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: ["exit", "exit-main"], ["powerCut", "processCrash"])
-  func `A write that is staged when the process exits or main returns is on disk`(
+  func `a write that is staged when the process exits or main returns is on disk`(
     mode: String, durability: String
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -37,31 +37,31 @@ import Testing
     #expect(try await numbers(scratch) == [1])
   }
 
-  @Test func `An exit commits the writes of all stores, including those that are closing`() async throws {
+  @Test func `an exit commits the writes of all stores, including those that are closing`() async throws {
     let scratch = TemporaryDirectory()
     #expect(try run("exit-stores", scratch) == 0)
     for number in 1...4 { #expect(try await numbers(scratch, "store-\(number)") == [number]) }
   }
 
-  @Test func `An exit in a report handler, on the writer thread, commits all staged writes`() async throws {
+  @Test func `an exit in a report handler, on the writer thread, commits all staged writes`() async throws {
     let scratch = TemporaryDirectory()
     #expect(try run("exit-writer", scratch) == 0)
     #expect(try await numbers(scratch, "store") == [1, 2])
   }
 
-  @Test func `An exit during a commit waits for it, and commits the writes staged since`() async throws {
+  @Test func `an exit during a commit waits for it, and commits the writes staged since`() async throws {
     let scratch = TemporaryDirectory()
     #expect(try run("exit-committing", scratch) == 0)
     #expect(try await numbers(scratch, "store") == [1, 2])
   }
 
-  @Test func `An exit does not wait indefinitely for a disk that does not respond`() async throws {
+  @Test func `an exit does not wait indefinitely for a disk that does not respond`() async throws {
     let scratch = TemporaryDirectory()
     #expect(try run("exit-hung", scratch) == 0)
     #expect(try await numbers(scratch, "store") == [])
   }
 
-  @Test func `The exit of a forked child commits the child's writes and not the parent's`() async throws {
+  @Test func `the exit of a forked child commits the child's writes and not the parent's`() async throws {
     let scratch = TemporaryDirectory()
     let child = try ChildProcess("exit-fork", scratch.path, "\(1 << 20)", "powerCut")
     #expect(child.readLine() == "child: 0")
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: ["script", "script-closing"])
-  func `A program like the first example of the README fetches once if it runs twice`(mode: String) throws {
+  func `a program like the first example of the README fetches once if it runs twice`(mode: String) throws {
     let scratch = TemporaryDirectory()
     for run in 1...2 {
       let child = try ChildProcess(mode, scratch.path, "\(1 << 20)", "powerCut")
@@ -83,7 +83,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `A store uses five file descriptors and one thread`() throws {
+    @Test func `a store uses five file descriptors and one thread`() throws {
       let scratch = TemporaryDirectory()
       let child = try ChildProcess("resources", scratch.path, "\(1 << 20)", "powerCut")
       #expect(child.readLine() == "50 10")
@@ -92,7 +92,7 @@ import Testing
   #endif
 
   @Test
-  func `A relative path denotes the same directory after the process changes its working directory`() async throws {
+  func `a relative path denotes the same directory after the process changes its working directory`() async throws {
     let scratch = TemporaryDirectory()
     let child = try ChildProcess("relative", scratch.path, "\(1 << 20)", "powerCut")
     #expect(child.readLine() == nil)

@@ -7,7 +7,7 @@ import Testing
 /// A disk that fails: nothing wrong is ever read, and the tier comes back.
 @Suite struct DiskFailureTests {
   @Test(arguments: [DiskFaults.Fault.inputOutput, .noSpace])
-  func `A disk that fails makes the tier miss and refuse, never answer what is out of date, and come back`(
+  func `a disk that fails makes the tier miss and refuse, never answer what is out of date, and come back`(
     fault: DiskFaults.Fault
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -64,7 +64,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `A flush tells what the disk did not take since the last one, though it works again`() async throws {
+  @Test func `a flush tells what the disk did not take since the last one, though it works again`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
@@ -89,7 +89,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A removal counts while the file cannot be read, although no caller can see its record`() async throws {
+  @Test func `a removal counts while the file cannot be read, although no caller can see its record`() async throws {
     let scratch = TemporaryDirectory()
     // Only a flush commits: the writer thread must not look for the file while the test hides it.
     let tier = try openTier(scratch, interval: .seconds(3600))
@@ -109,7 +109,7 @@ import Testing
     try await store.close()
   }
 
-  @Test func `A removal of all that the disk failed to take is in force, and done when the disk is back`() async throws
+  @Test func `a removal of all that the disk failed to take is in force, and done when the disk is back`() async throws
   {
     let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
@@ -134,7 +134,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `More removals than are kept while the disk fails empty the partition`() async throws {
+  @Test func `more removals than are kept while the disk fails empty the partition`() async throws {
     let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, faults: DiskFaults { failing.peek() })
@@ -158,7 +158,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Before a write whose commit is waited for a failed disk is tried again`() async throws {
+  @Test func `before a write whose commit is waited for a failed disk is tried again`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
@@ -184,7 +184,7 @@ import Testing
     try? await tier.close()
   }
 
-  @Test func `A try that a caller asks for puts off none of those that are due`() async throws {
+  @Test func `a try that a caller asks for puts off none of those that are due`() async throws {
     let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.peek() })

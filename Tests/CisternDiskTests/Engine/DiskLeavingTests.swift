@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `An evicted key is marked as lost before the commit that removes it becomes visible`() async throws {
+  @Test func `an evicted key is marked as lost before the commit that removes it becomes visible`() async throws {
     let scratch = TemporaryDirectory()
     let watched = Watched()
     let (tier, cache) = try watched.open(scratch)
@@ -56,7 +56,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A key whose eviction fails to commit is not lost`() async throws {
+  @Test func `a key whose eviction fails to commit is not lost`() async throws {
     let scratch = TemporaryDirectory()
     let watched = Watched()
     let (tier, cache) = try watched.open(scratch)
@@ -76,7 +76,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A key that is evicted in the commit group that writes it again is not lost`() async throws {
+  @Test func `a key that is evicted in the commit group that writes it again is not lost`() async throws {
     let scratch = TemporaryDirectory()
     let watched = Watched()
     let (tier, cache) = try watched.open(scratch)
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `The eviction of a key must be reported unless its tag was invalidated since`(
+  func `the eviction of a key must be reported unless its tag was invalidated since`(
     isInvalidated: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test
-  func `A record that fails to commit is present until its loss is acknowledged, and must be reported`() async throws {
+  func `a record that fails to commit is present until its loss is acknowledged, and must be reported`() async throws {
     let scratch = TemporaryDirectory()
     let cache = Guarded<(any TransactionalPartition)?>(nil)
     let ends = Guarded<[[Bool]]>([])
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: [1, 10, 20], [100, 200, 300])
-  func `The loss of a record that its own transaction evicts is reported`(count: Int, size: Int) async throws {
+  func `the loss of a record that its own transaction evicts is reported`(count: Int, size: Int) async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let marks = Switch<RecencyBitmap>()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct DiskLimitTests {
   @Test(arguments: [(256, 100), (256, 1000), (512, 5000), (1024, 1000), (1024, 40_000), (4096, 300), (4096, 20_000)])
-  func `The file stays within the limit during many writes, and keeps the newest record`(
+  func `the file stays within the limit during many writes, and keeps the newest record`(
     kibibytes: Int, size: Int
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: [DiskLayout.ordered, .dense], [200_000, 500_000])
-  func `A full file takes each record of permitted size`(layout: DiskLayout, size: Int) async throws {
+  func `a full file takes each record of permitted size`(layout: DiskLayout, size: Int) async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let tier = try openTier(scratch, limit: .mebibytes(4), layout: layout, delivered: delivered)
@@ -64,7 +64,7 @@ import Testing
   }
 
   /// Small transactions leave many lists of free pages, which divide these pages.
-  @Test func `A full file of 64 MiB takes a record of the greatest size`() async throws {
+  @Test func `a full file of 64 MiB takes a record of the greatest size`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let tier = try openTier(scratch, limit: .mebibytes(64), layout: .ordered, delivered: delivered)
@@ -98,7 +98,7 @@ import Testing
 
   /// The pages that LMDB keeps in use can divide the free pages, although a large record needs pages in a row. Each commit
   /// moves them.
-  @Test func `A record that finds no room in an empty file is tried again after some commits`() async throws {
+  @Test func `a record that finds no room in an empty file is tried again after some commits`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     // The record's transaction fails seven times. The first attempt to make room commits twice, and later ones four times.
@@ -128,7 +128,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A record too large for the limit is refused, and the key's older record is removed`() async throws {
+  @Test func `a record too large for the limit is refused, and the key's older record is removed`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, limit: .mebibytes(1))
     let cache = try tier.cache()
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(arguments: [4096, 8192, 16_384, 32_768])
-  func `The smallest limit leaves pages for records, for every size of a page`(pageSize: Int) throws {
+  func `the smallest limit leaves pages for records, for every size of a page`(pageSize: Int) throws {
     let minimum = DiskLimits.minimum(pageSize: pageSize)
     let limits = try DiskLimits(minimum, pageSize: pageSize, location: "")
     #expect(limits.pageCount * pageSize == limits.mapSize)
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `The limits count the pages of the file`() async throws {
+  @Test func `the limits count the pages of the file`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let file = try #require(tier.engine.file)
@@ -166,7 +166,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Writes that a removal of all voids are not in the commit group, but count as taken`() {
+  @Test func `writes that a removal of all voids are not in the commit group, but count as taken`() {
     let partition = Partition(name: "cache")
     var writes = StagedWrites()
     for (number, clearCount) in [(1, 0), (2, 1), (3, 0)] {

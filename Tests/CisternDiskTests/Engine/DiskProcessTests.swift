@@ -11,7 +11,7 @@ import Testing
 /// Several processes that share a store, including processes that are killed.
 @Suite(.serialized) struct DiskProcessTests {
   @Test(arguments: ["processCrash", "powerCut"])
-  func `After SIGKILL at any point only committed values are present, none older than the last flush`(
+  func `after SIGKILL at any point only committed values are present, none older than the last flush`(
     durability: String
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `Another process's removal of all records and its writes are visible immediately`() async throws {
+  @Test func `another process's removal of all records and its writes are visible immediately`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -81,7 +81,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `After SIGKILL at any point a batch is present either completely or not at all`() async throws {
+  @Test func `after SIGKILL at any point a batch is present either completely or not at all`() async throws {
     let scratch = TemporaryDirectory()
     var generator = SeededGenerator(seed: 5)
     for round in 0..<6 {
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `After SIGKILL at any point no record that was invalidated before a flush is present`() async throws {
+  @Test func `after SIGKILL at any point no record that was invalidated before a flush is present`() async throws {
     let scratch = TemporaryDirectory()
     var generator = SeededGenerator(seed: 6)
     var invalidationVersion: InvalidationVersion = 0
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `Another process's invalidation and its purge are visible immediately`() async throws {
+  @Test func `another process's invalidation and its purge are visible immediately`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -162,7 +162,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A reader of a killed process does not prevent the reuse of the file's space`() async throws {
+  @Test func `a reader of a killed process does not prevent the reuse of the file's space`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let child = try ChildProcess("hold", scratch.store, "\(4 << 20)", "processCrash")
@@ -205,7 +205,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A store that another process's read has degraded recovers when that process was killed`() async throws {
+  @Test func `a store that another process's read has degraded recovers when that process was killed`() async throws {
     try await Self.withHolder(readerPatience: .milliseconds(5)) { tier, cache, holder, delivered in
       for number in 0..<20_000 where cache.mode == .active {
         cache.put("k\(number)", value(number, size: 1000))
@@ -224,7 +224,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `A write that waits for another process's read continues when that process is killed`() async throws {
+  func `a write that waits for another process's read continues when that process is killed`() async throws {
     // The wait ends only because the process is killed, regardless of the speed of the machine.
     try await Self.withHolder(readerPatience: .seconds(3600)) { tier, cache, holder, delivered in
       let writes = Task {
@@ -242,7 +242,7 @@ import Testing
     }
   }
 
-  @Test func `A store whose limit differs from another process's does not open, and the error says why`() async throws {
+  @Test func `a store whose limit differs from another process's does not open, and the error says why`() async throws {
     let scratch = TemporaryDirectory()
     let child = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")
     #expect(child.readLine() == "holding")
@@ -257,7 +257,7 @@ import Testing
   }
 
   @Test
-  func `In a forked child, reads miss and writes are refused without hanging, and the parent continues`() async throws {
+  func `in a forked child, reads miss and writes are refused without hanging, and the parent continues`() async throws {
     let scratch = TemporaryDirectory()
     let child = try ChildProcess("fork", scratch.store, "\(1 << 20)", "processCrash")
     #expect(child.readLine() == "child: nil, refused, no keys, not there")

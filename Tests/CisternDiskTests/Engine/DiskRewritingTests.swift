@@ -32,7 +32,7 @@ import Testing
   ]
 
   @Test(arguments: 0..<3, [false, true])
-  func `A rewrite or a removal of a record that another process has replaced or removed is dropped`(
+  func `a rewrite or a removal of a record that another process has replaced or removed is dropped`(
     interference: Int, isRemoval: Bool
   ) async throws {
     let (arguments, left) = Self.interferences[interference]
@@ -61,7 +61,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A rewrite is read at once, is committed, and can be rewritten before and after`() async throws {
+  @Test func `a rewrite is read at once, is committed, and can be rewritten before and after`() async throws {
     let scratch = TemporaryDirectory()
     let (tier, cache) = try await open(scratch)
     for round in 0..<4 {
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `A rewrite yields to this process's own writes, before it or after it, staged or committed`(
+  func `a rewrite yields to this process's own writes, before it or after it, staged or committed`(
     isCommitted: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -115,7 +115,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A record that is evicted while its rewrite is staged is reported, and does not come back`() async throws {
+  @Test func `a record that is evicted while its rewrite is staged is reported, and does not come back`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let (tier, cache) = try await open(scratch, limit: .kibibytes(256), delivered: delivered)
@@ -131,7 +131,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A rewrite that the disk fails to take leaves the record that was read, and nothing is lost`() async throws
+  @Test func `a rewrite that the disk fails to take leaves the record that was read, and nothing is lost`() async throws
   {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()

@@ -7,7 +7,7 @@ import Testing
 
 /// Writes for which the device or the file has no room.
 @Suite struct DiskRoomTests {
-  @Test func `A full device is met by evicting, where that is enough`() async throws {
+  @Test func `a full device is met by evicting, where that is enough`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test
-  func `A record larger than an eighth of the limit is refused, leaves no older one behind, and evicts no record`()
+  func `a record larger than an eighth of the limit is refused, leaves no older one behind, and evicts no record`()
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -55,7 +55,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A write that a full device cuts short is reported as a lack of room`() async throws {
+  @Test func `a write that a full device cuts short is reported as a lack of room`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
@@ -81,7 +81,7 @@ import Testing
     #expect(scratch.names() == ["cistern.mark", "data.mdb", "lock.mdb"])
   }
 
-  @Test func `A long reader cannot grow the file past its limit, and is noticed`() async throws {
+  @Test func `a long reader cannot grow the file past its limit, and is noticed`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let subject = try await TierWithLongReader(scratch, delivered: delivered, patience: .milliseconds(20))
@@ -107,7 +107,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `The records of many caches that are cleared at once leave the file`() async throws {
+  @Test func `the records of many caches that are cleared at once leave the file`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, interval: .seconds(3600))
     let caches = try (0..<150).map { try tier.cache("cache-\($0)") }

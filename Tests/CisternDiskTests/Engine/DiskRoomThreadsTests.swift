@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3])
-  func `Readers that end do not degrade a store of the smallest size`(readerCount: Int) async throws {
+  func `readers that end do not degrade a store of the smallest size`(readerCount: Int) async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let tier = try Self.open(scratch, delivered: delivered)
@@ -50,7 +50,7 @@ import Testing
     try await tier.close()
   }
   /// Readers of the last snapshots can keep all free extents from the copies of records that are read.
-  @Test func `Frequently read keys survive a scan beside readers that end`() async throws {
+  @Test func `frequently read keys survive a scan beside readers that end`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let tier = try Self.open(scratch, limit: .mebibytes(1), delivered: delivered)

@@ -7,7 +7,7 @@ import Testing
 @testable import CisternDisk
 
 @Suite struct DiskSharingTests {
-  @Test func `Two tiers on one directory share it until both are closed, even with different paths`() async throws {
+  @Test func `two tiers on one directory share it until both are closed, even with different paths`() async throws {
     let scratch = TemporaryDirectory()
     let one = try openTier(scratch)
     let two = try DiskTier(
@@ -38,7 +38,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `Opening an open store with other settings is refused`() async throws {
+  @Test func `opening an open store with other settings is refused`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     for change in 0..<3 {
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [nil, .dense, .ordered] as [DiskLayout?])
-  func `Tiers share a directory if one names the layout of the file, and the other names none`(
+  func `tiers share a directory if one names the layout of the file, and the other names none`(
     first: DiskLayout?
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -69,7 +69,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A released tier closes in the background and can be opened again`() async throws {
+  @Test func `a released tier closes in the background and can be opened again`() async throws {
     let scratch = TemporaryDirectory()
     for round in 0..<5 {
       let tier = try openTier(scratch)
@@ -82,7 +82,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A read-only store reads, refuses writes, and changes nothing on disk`() async throws {
+  @Test func `a read-only store reads, refuses writes, and changes nothing on disk`() async throws {
     let scratch = TemporaryDirectory()
     #expect(throws: CisternError.self) { _ = try openTier(scratch, isReadOnly: true) }
     let tier = try openTier(scratch)
@@ -111,7 +111,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `Reopening with a smaller limit shrinks the file before any other operation`() async throws {
+  @Test func `reopening with a smaller limit shrinks the file before any other operation`() async throws {
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch, limit: .mebibytes(8))
     var cache = try tier.cache()
@@ -145,7 +145,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Compacting shrinks the file and keeps every record`() async throws {
+  @Test func `compacting shrinks the file and keeps every record`() async throws {
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test
-  func `Opening a store with many records does not scan them, and its counts are available immediately`() async throws {
+  func `opening a store with many records does not scan them, and its counts are available immediately`() async throws {
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()

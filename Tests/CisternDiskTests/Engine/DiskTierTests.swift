@@ -5,7 +5,7 @@ import Testing
 @testable import CisternDisk
 
 @Suite struct DiskTierTests {
-  @Test func `A staged write is readable immediately, after its commit, and after reopening`() async throws {
+  @Test func `a staged write is readable immediately, after its commit, and after reopening`() async throws {
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
@@ -25,7 +25,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A removal and a removal of all records take effect immediately and permanently`() async throws {
+  @Test func `a removal and a removal of all records take effect immediately and permanently`() async throws {
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()

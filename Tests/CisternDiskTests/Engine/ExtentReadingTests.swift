@@ -83,7 +83,7 @@ import Testing
     EqualDigests.keys + (0..<count).map { CisternTestSupport.value($0, size: 1 + $0 % 90) + bytes("\($0)") }
   }
 
-  @Test func `Records of all sizes are found, also those with equal digests and after a new opening`() async throws {
+  @Test func `records of all sizes are found, also those with equal digests and after a new opening`() async throws {
     var subject = try open()
     let keys = keys(600)
     for (number, key) in keys.enumerated() { subject.cache.put(key, value(number, size: number * 97 % 3000)) }
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: ["value", "key", "size"])
-  func `A damaged record is a miss, and the writer removes it`(part: String) async throws {
+  func `a damaged record is a miss, and the writer removes it`(part: String) async throws {
     let subject = try open()
     for number in 0..<20 { subject.cache.put("key \(number)", value(number, size: 100)) }
     try await subject.tier.flush()
@@ -127,7 +127,7 @@ import Testing
     try await subject.tier.close()
   }
 
-  @Test func `A record at a place that the file does not have is a miss`() async throws {
+  @Test func `a record at a place that the file does not have is a miss`() async throws {
     let subject = try open()
     let keys = (0..<3).map { bytes("key \($0)") }
     for key in keys { subject.cache.put(key, value(1, size: 100)) }
@@ -152,7 +152,7 @@ import Testing
     try await subject.tier.close()
   }
 
-  @Test(arguments: [1, 2, 7, 512]) func `Chunks of records have each key once, in the order of digests`(
+  @Test(arguments: [1, 2, 7, 512]) func `chunks of records have each key once, in the order of digests`(
     limit: Int
   ) async throws {
     let subject = try open()
@@ -189,7 +189,7 @@ import Testing
     try await subject.tier.close()
   }
 
-  @Test func `An enumeration by prefix has the keys that begin with it, without concealed ones`() async throws {
+  @Test func `an enumeration by prefix has the keys that begin with it, without concealed ones`() async throws {
     let subject = try open()
     for number in 0..<100 { subject.cache.put("\(number % 10)/\(number)", [1], tags: number % 20 == 3 ? ["t"] : []) }
     try await subject.tier.flush()

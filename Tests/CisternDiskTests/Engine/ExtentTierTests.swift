@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: [Durability.processCrash, .powerCut])
-  func `A full store keeps the newest records, and reports each that it evicts`(durability: Durability) async throws {
+  func `a full store keeps the newest records, and reports each that it evicts`(durability: Durability) async throws {
     var tier = try open(durability: durability)
     var cache = try tier.cache(delivered: delivered)
     for number in 0..<3000 {
@@ -40,7 +40,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A batch that needs more than the free extents is whole`() async throws {
+  @Test func `a batch that needs more than the free extents is whole`() async throws {
     let tier = try open()
     let cache = try tier.cache(delivered: delivered)
     for number in 0..<1500 {
@@ -62,7 +62,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Records of any size that the limit allows are stored, and make room for each other`() async throws {
+  @Test func `records of any size that the limit allows are stored, and make room for each other`() async throws {
     let tier = try open()
     let cache = try tier.cache(delivered: delivered)
     for number in 0..<400 {
@@ -79,7 +79,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test(arguments: [false, true]) func `A long reader stops no write while the file has room`(inBatches: Bool)
+  @Test(arguments: [false, true]) func `a long reader stops no write while the file has room`(inBatches: Bool)
     async throws
   {
     // Few commits, each of which copies some pages that the reader keeps.
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `A reader that keeps the emptied extents is reported once, and the store goes on when it ends`()
+  @Test func `a reader that keeps the emptied extents is reported once, and the store goes on when it ends`()
     async throws
   {
     let reader = try await TierWithLongReader(
@@ -145,7 +145,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A removal by tag, and one of all records, leave no record in the file`() async throws {
+  @Test func `a removal by tag, and one of all records, leave no record in the file`() async throws {
     let tier = try open()
     let cache = try tier.cache(delivered: delivered)
     let other = try tier.cache("other", delivered: delivered)
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: [ByteCount.kibibytes(512), .mebibytes(1), .mebibytes(64)])
-  func `Another limit keeps the newest records that fit, and a compaction keeps all`(limit: ByteCount) async throws {
+  func `another limit keeps the newest records that fit, and a compaction keeps all`(limit: ByteCount) async throws {
     var tier = try open(.mebibytes(8))
     var cache = try tier.cache(delivered: delivered)
     for number in 0..<4000 {
@@ -202,7 +202,7 @@ import Testing
 
   /// The batches have records in extents and large ones beside them.
   @Test(arguments: [Durability.processCrash, .powerCut], 1..<9)
-  func `A file with room evicts nothing, regardless of the sizes of its records and commits`(
+  func `a file with room evicts nothing, regardless of the sizes of its records and commits`(
     durability: Durability, seed: UInt64
   ) async throws {
     func open() throws -> DiskTier {

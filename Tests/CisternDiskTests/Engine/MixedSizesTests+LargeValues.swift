@@ -16,7 +16,7 @@ extension MixedSizesTests {
   }
 
   @Test(arguments: [(4, 517_000, false), (4, 517_000, true), (16, 2_090_000, true)])
-  func `A large value displaces at most a few times its own size`(
+  func `a large value displaces at most a few times its own size`(
     mebibytes: Int, large: Int, reads: Bool
   ) async throws {
     let tier = try open(.mebibytes(mebibytes))
@@ -47,7 +47,7 @@ extension MixedSizesTests {
   }
 
   @Test(arguments: [(4, 400_000), (8, 1_042_000)])
-  func `The large values of a group stay beside each other`(mebibytes: Int, large: Int) async throws {
+  func `the large values of a group stay beside each other`(mebibytes: Int, large: Int) async throws {
     let tier = try open(.mebibytes(mebibytes))
     let cache = try tier.cache(delivered: delivered)
     try await fill(cache, mebibytes: mebibytes)
@@ -66,7 +66,7 @@ extension MixedSizesTests {
   }
 
   @Test(arguments: [(4, 300_000), (8, 1_000_000)])
-  func `Large values find room beside a process that writes, and readers`(mebibytes: Int, large: Int) async throws {
+  func `large values find room beside a process that writes, and readers`(mebibytes: Int, large: Int) async throws {
     let tier = try open(.mebibytes(mebibytes))
     let cache = try tier.cache(delivered: delivered)
     let child = try ChildProcess(

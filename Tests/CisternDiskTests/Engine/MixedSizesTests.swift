@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: [(4, 500_000, 20, 2000), (16, 1_000_000, 24, 5000)])
-  func `Small records evict only as many large ones as they need room`(
+  func `small records evict only as many large ones as they need room`(
     mebibytes: Int, size: Int, large: Int, small: Int
   ) async throws {
     let tier = try open(.mebibytes(mebibytes))
@@ -54,7 +54,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Single durable writes keep the file full`() async throws {
+  @Test func `single durable writes keep the file full`() async throws {
     let tier = try open(.mebibytes(4), durability: .powerCut)
     let cache = try tier.cache(delivered: delivered)
     var generator = SeededGenerator(seed: 7)
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [Durability.processCrash, .powerCut])
-  func `Overwrites of large values keep the file full`(durability: Durability) async throws {
+  func `overwrites of large values keep the file full`(durability: Durability) async throws {
     let tier = try open(.mebibytes(16), durability: durability)
     let cache = try tier.cache(delivered: delivered)
     var generator = SeededGenerator(seed: 3)
@@ -88,7 +88,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A full file of small extents makes room for a large value`() async throws {
+  @Test func `a full file of small extents makes room for a large value`() async throws {
     let tier = try open(.mebibytes(4))
     let cache = try tier.cache(delivered: delivered)
     for number in 0..<5000 {
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: [(8, 4, 5000), (16, 4, 5000), (8, 5, 8200), (8, 4, 100_000), (8, 4, 900)])
-  func `A smaller limit keeps the newest records that fit`(from: Int, to: Int, size: Int) async throws {
+  func `a smaller limit keeps the newest records that fit`(from: Int, to: Int, size: Int) async throws {
     var tier = try open(.mebibytes(from))
     var cache = try tier.cache(delivered: delivered)
     let count = (from << 20) / size

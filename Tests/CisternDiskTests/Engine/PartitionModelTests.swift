@@ -7,7 +7,7 @@ import Testing
 
 /// Applies the same random writes, batches and invalidations to a partition and to its model.
 @Suite struct PartitionModelTests {
-  @Test func `In memory, the contents after a crash are those after a whole number of batches`()
+  @Test func `in memory, the contents after a crash are those after a whole number of batches`()
     async throws
   {
     for seed in 0..<40 as Range<UInt64> {
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `On disk, the contents are the written ones across flushes and reopenings`() async throws {
+  @Test func `on disk, the contents are the written ones across flushes and reopenings`() async throws {
     for seed in 0..<12 as Range<UInt64> {
       let scratch = TemporaryDirectory()
       var generator = SeededGenerator(seed: seed)

@@ -174,7 +174,7 @@ struct ExtentLogTests {
     }
   }
 
-  @Test func `Evictions without second chances let whole extents of used records survive later`() throws {
+  @Test func `evictions without second chances let whole extents of used records survive later`() throws {
     let layout = try #require(ExtentLayout(shift: 14))
     var log = ExtentLog(layout: layout)
     for _ in 0..<64 { _ = log.add() }

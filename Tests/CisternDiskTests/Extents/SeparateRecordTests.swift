@@ -24,7 +24,7 @@ struct SeparateRecordTests {
     #expect(damaged == nil)
   }
 
-  @Test func `The records of the last commit groups are new`() {
+  @Test func `the records of the last commit groups are new`() {
     var new = NewSeparates()
     let numbers = (0..<6).map { SeparateNumber(number: $0) }
     for (group, number) in numbers.enumerated() {
@@ -36,7 +36,7 @@ struct SeparateRecordTests {
     #expect(new.all().isEmpty)
   }
 
-  @Test func `A record of a newer commit group costs more`() {
+  @Test func `a record of a newer commit group costs more`() {
     var new = NewSeparates()
     let numbers = (0..<4).map { SeparateNumber(number: $0) }
     for number in numbers {

@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [DiskLayout.ordered, .dense])
-  func `A file of the other layout is refused, and stays as it is`(layout: DiskLayout) throws {
+  func `a file of the other layout is refused, and stays as it is`(layout: DiskLayout) throws {
     let other: DiskLayout = layout == .ordered ? .dense : .ordered
     try open(layout).close()
     let former = try Data(contentsOf: scratch.dataFile)
@@ -37,7 +37,7 @@ import Testing
     try file.close()
   }
 
-  @Test func `A new file of extents has the first row of its log, and extents that fit the map`() throws {
+  @Test func `a new file of extents has the first row of its log, and extents that fit the map`() throws {
     let file = try open(.dense)
     guard case .extents(let tables) = file.layout else { throw LMDBError(.invalid, operation: "test", message: "") }
     #expect(tables.limits.layout == ExtentLayout(mapSize: try options.mapSize))
@@ -49,7 +49,7 @@ import Testing
     try file.close()
   }
 
-  @Test func `A file of extents without the row of its log is damaged`() throws {
+  @Test func `a file of extents without the row of its log is damaged`() throws {
     let file = try open(.dense)
     try file.environment.withWrite { (transaction) throws(LMDBError) in
       _ = try transaction.remove(MetaTable.log, in: file.meta)
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [DiskLayout.ordered, .dense])
-  func `A commit without a change keeps the format of the file`(layout: DiskLayout) throws {
+  func `a commit without a change keeps the format of the file`(layout: DiskLayout) throws {
     let file = try open(layout)
     let number = try file.environment.information().lastTransaction
     var extents: ExtentState?

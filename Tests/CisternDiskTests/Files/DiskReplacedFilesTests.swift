@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: Change.allCases)
-  func `Files removed or replaced under an open store are reported, and later writes reach the disk`(
+  func `files removed or replaced under an open store are reported, and later writes reach the disk`(
     change: Change
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: [Change.dataRemoved, .lockRemoved, .markRemoved, .directoryRenamed])
-  func `Files removed long after the last check of the directory are also reported`(
+  func `files removed long after the last check of the directory are also reported`(
     change: Change
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -106,7 +106,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A flush without staged writes also reports removed files`() async throws {
+  @Test func `a flush without staged writes also reports removed files`() async throws {
     let scratch = TemporaryDirectory()
     let (tier, cache, delivered) = try await tierWithRecord(in: scratch)
     try FileManager.default.removeItem(atPath: scratch.store)
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `Closing a store reports a removed directory and does not create it again`(
+  func `closing a store reports a removed directory and does not create it again`(
     isReadOnly: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -132,7 +132,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: scratch.store))
   }
 
-  @Test func `A store that recreated its directory is shared by later openings in the process`() async throws {
+  @Test func `a store that recreated its directory is shared by later openings in the process`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -145,7 +145,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A file that another process set aside is not reported as removed`() async throws {
+  @Test func `a file that another process set aside is not reported as removed`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 20)
     let claim = try DirectoryClaim(directory: scratch.store, isReadOnly: false)
@@ -157,7 +157,7 @@ import Testing
     #expect(delivered.reportCodes == [])
   }
 
-  @Test func `A directory watch detects changed names, and trusts only a checked state that is old enough`() throws {
+  @Test func `a directory watch detects changed names, and trusts only a checked state that is old enough`() throws {
     let scratch = TemporaryDirectory()
     var watch = DirectoryWatch()
     let young = try #require(DirectoryWatch.fingerprint(of: scratch.path))

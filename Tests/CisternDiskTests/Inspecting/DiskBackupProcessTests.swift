@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `A backup amid writes, evictions and invalidations has the state of one commit`() async throws {
+  @Test func `a backup amid writes, evictions and invalidations has the state of one commit`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, limit: .mebibytes(1))
     let cache = try tier.cache()
@@ -62,7 +62,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A backup while another process writes has whole batches and all that this process had seen`()
+  @Test func `a backup while another process writes has whole batches and all that this process had seen`()
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -82,7 +82,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `After SIGKILL during a backup the copy is complete or absent, and the next backup succeeds`()
+  @Test func `after SIGKILL during a backup the copy is complete or absent, and the next backup succeeds`()
     async throws
   {
     var generator = SeededGenerator(seed: 11)

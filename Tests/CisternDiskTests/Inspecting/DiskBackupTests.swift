@@ -38,7 +38,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
   }
 
   @Test(arguments: [Durability.processCrash, .powerCut])
-  func `A backup has all caches with the staged writes, and opens like a closed store`(
+  func `a backup has all caches with the staged writes, and opens like a closed store`(
     durability: Durability
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -70,7 +70,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
     try await openCopy(scratch).close()
   }
 
-  @Test func `A backup has an identity of its own, so its data file does not replace the original`() async throws {
+  @Test func `a backup has an identity of its own, so its data file does not replace the original`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 20)
     let tier = try openTier(scratch)
@@ -86,7 +86,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
     try await openCopy(scratch).close()
   }
 
-  @Test func `A backup keeps invalidations and removals`() async throws {
+  @Test func `a backup keeps invalidations and removals`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, interval: .seconds(3600))
     let cache = try tier.cache()
@@ -110,7 +110,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
   }
 
   @Test(arguments: [ByteCount.mebibytes(1), .mebibytes(64)])
-  func `A backup opens with another limit, and a smaller one keeps the newest records`(limit: ByteCount) async throws {
+  func `a backup opens with another limit, and a smaller one keeps the newest records`(limit: ByteCount) async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 4000)
     let tier = try openTier(scratch)
@@ -126,7 +126,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
     try await copy.close()
   }
 
-  @Test func `A read-only store can be copied and verified, and the copy has the limit of the store`() async throws {
+  @Test func `a read-only store can be copied and verified, and the copy has the limit of the store`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 300)
     let before = try Data(contentsOf: scratch.dataFile)
@@ -142,7 +142,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
     try await copy.close()
   }
 
-  @Test func `A backup is written to a new or an empty directory only`() async throws {
+  @Test func `a backup is written to a new or an empty directory only`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     try tier.cache().put("a", bytes("a"))
@@ -172,7 +172,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
     try await tier.close()
   }
 
-  @Test func `A backup replaces an incomplete one, and no file of another program`() async throws {
+  @Test func `a backup replaces an incomplete one, and no file of another program`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     try tier.cache().put("a", bytes("a"))
@@ -195,7 +195,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
     try await tier.close()
   }
 
-  @Test func `Two backups do not write to one place at the same time`() async throws {
+  @Test func `two backups do not write to one place at the same time`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let work = scratch.copy + ".incomplete"
@@ -211,7 +211,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
 
   // The keys of records in extents are not in the tree.
   @Test(.enabled(if: DiskLayout.tested == .ordered))
-  func `A data file with a damaged tree is not copied`() async throws {
+  func `a data file with a damaged tree is not copied`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 300)
     let tier = try openTier(scratch)

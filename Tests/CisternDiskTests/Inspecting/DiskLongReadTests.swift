@@ -25,7 +25,7 @@ import Testing
     return task
   }
 
-  @Test func `A long read ends when the writes of the store need its pages`() async throws {
+  @Test func `a long read ends when the writes of the store need its pages`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     var options = DiskOptions(
@@ -50,7 +50,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Closing a store ends its long reads`() async throws {
+  @Test func `closing a store ends its long reads`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let held = await hold(tier)
@@ -65,7 +65,7 @@ import Testing
     #expect(scratch.names(in: ".") == ["store"])
   }
 
-  @Test func `A long read ends when the writer thread replaces the file`() async throws {
+  @Test func `a long read ends when the writer thread replaces the file`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let tier = try openTier(scratch, delivered: delivered)
@@ -80,7 +80,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A cancelled backup and a cancelled verification throw and leave nothing`() async throws {
+  @Test func `a cancelled backup and a cancelled verification throw and leave nothing`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `A sound store has no defects, and all records are counted`() async throws {
+  @Test func `a sound store has no defects, and all records are counted`() async throws {
     let planted = try await Planted.make()
     let result = try await planted.verify()
     #expect(result.isSound && result.defects == [] && result.defectCount == 0)
@@ -69,7 +69,7 @@ import Testing
     try await planted.tier.close()
   }
 
-  @Test func `A damaged record is found with its cache and its key`() async throws {
+  @Test func `a damaged record is found with its cache and its key`() async throws {
     let planted = try await Planted.make()
     var record = try planted.record("k7")
     record[record.count - 1] ^= 1
@@ -85,7 +85,7 @@ import Testing
     try await planted.tier.close()
   }
 
-  @Test func `A record without an entry in the eviction order is found, and so is an entry without a record`()
+  @Test func `a record without an entry in the eviction order is found, and so is an entry without a record`()
     async throws
   {
     let planted = try await Planted.make()
@@ -105,7 +105,7 @@ import Testing
     try await planted.tier.close()
   }
 
-  @Test func `A wrong count and a record of an unknown generation are found`() async throws {
+  @Test func `a wrong count and a record of an unknown generation are found`() async throws {
     let planted = try await Planted.make()
     let record = try planted.record("k7")
     let file = planted.file
@@ -122,7 +122,7 @@ import Testing
     try await planted.tier.close()
   }
 
-  @Test func `The list of defects has an end, and the number of defects has none`() async throws {
+  @Test func `the list of defects has an end, and the number of defects has none`() async throws {
     let planted = try await Planted.make()
     let file = planted.file
     let key = planted.key("k8")

@@ -68,14 +68,14 @@ import Testing
     }
   }
 
-  @Test func `A sound store has no defects`() async throws {
+  @Test func `a sound store has no defects`() async throws {
     let planted = try await Planted()
     let result = try await planted.verify()
     #expect(result.isSound && result.recordCount == 10 && result.recordBytes.bytes >= 3000)
     try await planted.tier.close()
   }
 
-  @Test func `A changed value is found with its key`() async throws {
+  @Test func `a changed value is found with its key`() async throws {
     let planted = try await Planted()
     let tables = planted.tables
     guard case .inExtent(let number, let offset)? = planted.addresses[3].place(in: tables.limits.layout) else { return }
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `An item that refers to the record of another key, or to none, is found`(isAway: Bool) async throws {
+  func `an item that refers to the record of another key, or to none, is found`(isAway: Bool) async throws {
     let planted = try await Planted()
     let layout = planted.tables.limits.layout
     let away = RecordAddress(ExtentNumber(number: 1000), offset: ExtentLayout.headerSize, in: layout)
@@ -110,7 +110,7 @@ import Testing
     try await planted.tier.close()
   }
 
-  @Test func `A count that is not that of the records is found`() async throws {
+  @Test func `a count that is not that of the records is found`() async throws {
     let planted = try await Planted()
     try planted.change { (indexed) throws(LMDBError) in
       try indexed.transaction.put(
@@ -121,7 +121,7 @@ import Testing
     try await planted.tier.close()
   }
 
-  @Test func `Items of a generation without a number are found`() async throws {
+  @Test func `items of a generation without a number are found`() async throws {
     let planted = try await Planted()
     try planted.change { (indexed) throws(LMDBError) in
       _ = try indexed.transaction.remove(
@@ -131,7 +131,7 @@ import Testing
     try await planted.tier.close()
   }
 
-  @Test func `Records in extents that the rows do not have are found`() async throws {
+  @Test func `records in extents that the rows do not have are found`() async throws {
     let planted = try await Planted()
     try planted.change { (indexed) throws(LMDBError) in
       let state = try ExtentState(reading: indexed.transaction, planted.tables)

@@ -7,7 +7,7 @@ import Testing
 
 /// Invalidations in a file that is compacted, moved or copied.
 @Suite struct CopiedInvalidationsTests {
-  @Test func `A compacted, moved or copied store keeps its records, metadata and invalidations`()
+  @Test func `a compacted, moved or copied store keeps its records, metadata and invalidations`()
     async throws
   {
     var scratch = TemporaryDirectory()

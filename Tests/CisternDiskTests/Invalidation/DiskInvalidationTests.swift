@@ -7,7 +7,7 @@ import Testing
 /// Invalidations by tag and by prefix. Readers see them immediately, the file keeps them for the next process, and a
 /// purge in the background deletes the records.
 @Suite struct DiskInvalidationTests {
-  @Test func `After an invalidation, no older record with its tag or prefix is read, even one staged later`()
+  @Test func `after an invalidation, no older record with its tag or prefix is read, even one staged later`()
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test
-  func `Invalidations affect one partition, tags differ from prefixes, and tags compare as strings`() async throws {
+  func `invalidations affect one partition, tags differ from prefixes, and tags compare as strings`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let one = try tier.cache("one")
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test
-  func `Repeated invalidations of a tag combine into the newest one, whose purge visits every record`() async throws {
+  func `repeated invalidations of a tag combine into the newest one, whose purge visits every record`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     // Only a flush commits. Otherwise the writer thread could purge the first invalidations before the last are
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test
-  func `Invalidations survive a restart before their purge, and their versions continue to increase`() async throws {
+  func `invalidations survive a restart before their purge, and their versions continue to increase`() async throws {
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
@@ -159,7 +159,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `An invalidation that fails to commit is in force, and is committed when the disk recovers`()
+  @Test func `an invalidation that fails to commit is in force, and is committed when the disk recovers`()
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -191,7 +191,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Invalidations and their versions survive the replacement of a damaged data file`() async throws {
+  @Test func `invalidations and their versions survive the replacement of a damaged data file`() async throws {
     let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
     let delivered = DeliveredReports()
@@ -218,7 +218,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `Invalidations above the bound clear the partition, and the store continues to work`() async throws {
+  @Test func `invalidations above the bound clear the partition, and the store continues to work`() async throws {
     let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(scratch, limit: .mebibytes(1), faults: DiskFaults { failing.peek() })
@@ -242,7 +242,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Invalidated records are evicted first, and their eviction is not reported`() async throws {
+  @Test func `invalidated records are evicted first, and their eviction is not reported`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let tier = try openTier(scratch, limit: .mebibytes(1), delivered: delivered)

@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `An invalidation of all partitions reaches those that are opened before and after its commit`(
+  func `an invalidation of all partitions reaches those that are opened before and after its commit`(
     isCommitted: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -55,7 +55,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `A partition that is opened during the commit of an invalidation shows no older record`() async throws {
+  @Test func `a partition that is opened during the commit of an invalidation shows no older record`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two"])
     let tier = Switch<DiskTier>()
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test
-  func `An invalidation that is staged during the commit of another one reaches the partitions that this commit opens`()
+  func `an invalidation that is staged during the commit of another one reaches the partitions that this commit opens`()
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -108,7 +108,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `Too many invalidations empty the partitions that are not open`() async throws {
+  @Test func `too many invalidations empty the partitions that are not open`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two"])
     let tier = try openTier(scratch, limit: .mebibytes(1), interval: .seconds(3600))
@@ -124,7 +124,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `An invalidation of all partitions is committed when a failing disk works again`() async throws {
+  @Test func `an invalidation of all partitions is committed when a failing disk works again`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two"])
     let failing = Switch<DiskFaults.Fault>()
@@ -145,7 +145,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A closed tier takes no invalidation, and a close does not divide one`() async throws {
+  @Test func `a closed tier takes no invalidation, and a close does not divide one`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two"])
     let tier = try openTier(scratch, interval: .seconds(3600))
@@ -166,7 +166,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `No commit takes a part of an invalidation of all partitions`() async throws {
+  @Test func `no commit takes a part of an invalidation of all partitions`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two"])
     let copies = Copies(of: scratch)

@@ -39,7 +39,7 @@ import Testing
     return row
   }
 
-  @Test func `A snapshot from before a purge is outdated, and one from after it is trusted`() throws {
+  @Test func `a snapshot from before a purge is outdated, and one from after it is trusted`() throws {
     #expect(table.isVisibleWithoutComparison(at: 0))
     #expect(stage(.tag("red")) == 1)
     #expect(!table.isVisibleWithoutComparison(at: .max.previous()))
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test
-  func `A newer invalidation stays pending after the purge of an older one, and failed commits are restaged`() throws {
+  func `a newer invalidation stays pending after the purge of an older one, and failed commits are restaged`() throws {
     _ = stage(.prefix(bytes("k")))
     _ = try #require(table.beginCommitting())
     #expect(stage(.prefix(bytes("k"))) == 2)
@@ -77,7 +77,7 @@ import Testing
     #expect(try #require(table.beginCommitting()).invalidations == [.prefix(bytes("k")): 3])
   }
 
-  @Test func `Invalidations of another process are learned, and ones purged unseen void writes in progress`() {
+  @Test func `invalidations of another process are learned, and ones purged unseen void writes in progress`() {
     table.learn(row(4, purged: 3, changes: 7), InvalidationRows(inForce: [.tag("red"): 4]), transaction: 10)
     #expect(table.invalidationVersion == 4)
     #expect(visibility(3, snapshot: 10) == .concealed)
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test
-  func `Another process's invalidation conceals values fetched before it was learned, but no value that was set`() {
+  func `another process's invalidation conceals values fetched before it was learned, but no value that was set`() {
     table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
     table.learn(
       row(2, changes: 4), InvalidationRows(inForce: [.tag("red"): 2], ended: [.tag("blue"): 1]), transaction: 5)
@@ -121,7 +121,7 @@ import Testing
     #expect(visibility(2, snapshot: 5) == .visible)
   }
 
-  @Test func `A local invalidation overtaken by another process's keeps its order relative to local writes`() throws {
+  @Test func `a local invalidation overtaken by another process's keeps its order relative to local writes`() throws {
     table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
     let before = table.invalidationVersion
     let own = stage(.tag("red"))
@@ -143,7 +143,7 @@ import Testing
     #expect(visibility(4, snapshot: 8) == .visible)
   }
 
-  @Test func `A new invalidation above the bound is refused but counted, and a repeated one is accepted`() {
+  @Test func `a new invalidation above the bound is refused but counted, and a repeated one is accepted`() {
     #expect(table.stage(.tag("a"), limit: 100) { 1 }.change == .added(1))
     let (invalidationVersion, change) = table.stage(.tag("b"), limit: 100) { 2 }
     #expect(invalidationVersion == 2 && change == .refused)
@@ -151,7 +151,7 @@ import Testing
     #expect(table.invalidationVersion == 3)
   }
 
-  @Test func `A purge ends its invalidations in small parts, and the remaining ones still conceal records`() throws {
+  @Test func `a purge ends its invalidations in small parts, and the remaining ones still conceal records`() throws {
     var targets: [Invalidation: FileInvalidationVersion] = [:]
     for number in 0..<1_000 {
       targets[number % 2 == 0 ? .tag("tag\(number)") : .prefix(bytes("prefix\(number)"))] = FileInvalidationVersion(
@@ -176,7 +176,7 @@ import Testing
     #expect(table.isVisibleWithoutComparison(at: 9) && !table.isVisibleWithoutComparison(at: 8))
   }
 
-  @Test func `An invalidation that another process commits first ends with its purge`() {
+  @Test func `an invalidation that another process commits first ends with its purge`() {
     #expect(stage(.tag("red")) == 1)
     let first: [Invalidation: FileInvalidationVersion] = [.tag("red"): 1]
     table.learn(row(1, changes: 1), InvalidationRows(inForce: first, ended: [:]), transaction: 5)

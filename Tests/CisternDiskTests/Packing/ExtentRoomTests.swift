@@ -210,7 +210,7 @@ struct ExtentRoomTests: PackingFixture {
     try model.check()
   }
 
-  @Test func `After a full map, the file may grow again by an extent in a while`() throws {
+  @Test func `after a full map, the file may grow again by an extent in a while`() throws {
     var ceiling = GrowthCeiling()
     for _ in 0..<GrowthCeiling.groupsBeforeRise { ceiling.noteGroup() }
     #expect(ceiling.extents == .max)
@@ -224,7 +224,7 @@ struct ExtentRoomTests: PackingFixture {
   }
 
   @Test(arguments: [1, 3, 500])
-  func `The ceiling of a full map ends after many commit groups`(extents: Int) {
+  func `the ceiling of a full map ends after many commit groups`(extents: Int) {
     var ceiling = GrowthCeiling()
     ceiling.lower(to: extents)
     for _ in 0..<100 * GrowthCeiling.groupsBeforeRise { ceiling.noteGroup() }

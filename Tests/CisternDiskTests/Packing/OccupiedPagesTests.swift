@@ -10,7 +10,7 @@ struct OccupiedPagesTests {
   private func run(_ pages: Range<Int>, cost: Int?) -> Run { Run(pages: pages, content: .other, cost: cost) }
 
   @Test(arguments: 1...200 as ClosedRange<UInt64>)
-  func `The window is the last of those that cost least`(seed: UInt64) {
+  func `the window is the last of those that cost least`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let pageCount = Int.random(in: 20...80, using: &generator)
     let fileEnd = Int.random(in: 10...pageCount, using: &generator)
@@ -40,7 +40,7 @@ struct OccupiedPagesTests {
     }
   }
 
-  @Test func `Of equal windows, the last one is chosen`() {
+  @Test func `of equal windows, the last one is chosen`() {
     let runs = [run(5..<10, cost: 3), run(20..<25, cost: 3), run(30..<35, cost: 4)]
     let occupied = OccupiedPages(pageCount: 35, fileEnd: 35, runs: runs)
     #expect(occupied.cheapestWindow(of: 4) == 25..<29)
@@ -48,7 +48,7 @@ struct OccupiedPagesTests {
     #expect(occupied.contents(of: 10..<22).count == 1)
   }
 
-  @Test func `A value has no pages on both sides of the end of the file`() {
+  @Test func `a value has no pages on both sides of the end of the file`() {
     let occupied = OccupiedPages(pageCount: 30, fileEnd: 20, runs: [run(2..<12, cost: 1)])
     #expect(occupied.cheapestWindow(of: 8) == 20..<28)
     #expect(occupied.cheapestWindow(of: 10) == 20..<30)
@@ -56,7 +56,7 @@ struct OccupiedPagesTests {
     #expect(occupied.cheapestWindow(of: 19) == nil)
   }
 
-  @Test func `The newest value costs most, whether or not others were read`() {
+  @Test func `the newest value costs most, whether or not others were read`() {
     let costs = EvictionCost((1...10).map { (age: ExtentAge(number: $0), bytes: 1000) })
     let newest = costs.cost(of: 1000, age: ExtentAge(number: 10))
     for age in 1..<10 as Range<UInt64> {

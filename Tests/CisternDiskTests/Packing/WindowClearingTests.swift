@@ -125,7 +125,7 @@ struct WindowClearingTests: ExtentFileFixture {
     }
   }
 
-  @Test func `Values leave the window`() throws {
+  @Test func `values leave the window`() throws {
     var (file, state) = try fullFile()
     for round in 0..<12 {
       let count = 40 + round * 5
@@ -147,7 +147,7 @@ struct WindowClearingTests: ExtentFileFixture {
     try file.environment.close()
   }
 
-  @Test func `A window is cleared without evictions if a part of the file is dead`() throws {
+  @Test func `a window is cleared without evictions if a part of the file is dead`() throws {
     var (file, state) = try fullFile()
     for first in stride(from: 0, to: 12_000, by: 20) {
       try transaction(&state, file) { (step, target) throws(LMDBError) in
@@ -173,7 +173,7 @@ struct WindowClearingTests: ExtentFileFixture {
     try file.environment.close()
   }
 
-  @Test func `The pages of the index leave the window`() throws {
+  @Test func `the pages of the index leave the window`() throws {
     var (file, state) = try fullFile()
     var moved = 0
     for round in 0..<20 {
@@ -191,7 +191,7 @@ struct WindowClearingTests: ExtentFileFixture {
     try file.environment.close()
   }
 
-  @Test func `A page that did not leave the window costs more than any records`() throws {
+  @Test func `a page that did not leave the window costs more than any records`() throws {
     var (file, state) = try fullFile()
     let trees = try occupied(&state, file).treePages(in: 0..<1024)
     for page in trees {
@@ -208,7 +208,7 @@ struct WindowClearingTests: ExtentFileFixture {
     try file.environment.close()
   }
 
-  @Test func `The pages of rows leave the window`() throws {
+  @Test func `the pages of rows leave the window`() throws {
     var (file, state) = try fullFile()
     for _ in 0..<4 {
       for page in try rowPages(file) {
@@ -224,7 +224,7 @@ struct WindowClearingTests: ExtentFileFixture {
     try file.environment.close()
   }
 
-  @Test func `Large records have room after few transactions`() throws {
+  @Test func `large records have room after few transactions`() throws {
     var (file, state) = try fullFile()
     for round in 0..<20 {
       let large = draft(-round - 1, size: 300_000 + round * 10_000)
@@ -238,7 +238,7 @@ struct WindowClearingTests: ExtentFileFixture {
     try file.environment.close()
   }
 
-  @Test func `No window is chosen in a transaction that has put a large record`() throws {
+  @Test func `no window is chosen in a transaction that has put a large record`() throws {
     var (file, state) = try fullFile()
     let size = 400_000
     let pages = file.tables.limits.pages(ofSeparate: size + 200)

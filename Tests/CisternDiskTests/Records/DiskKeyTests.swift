@@ -11,7 +11,7 @@ import Testing
     value(3, size: 512), value(4, size: 100_000),
   ]
 
-  @Test func `Keys of any length and content stay distinct, both staged and committed`() async throws {
+  @Test func `keys of any length and content stay distinct, both staged and committed`() async throws {
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(.enabled(if: DiskLayout.tested == .ordered))
-  func `A key whose digest equals another key's is a miss and never returns the other's value`() async throws {
+  func `a key whose digest equals another key's is a miss and never returns the other's value`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -75,7 +75,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A record is returned with its metadata, both staged and committed`() async throws {
+  @Test func `a record is returned with its metadata, both staged and committed`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()

@@ -6,7 +6,7 @@ import Testing
 @testable import CisternDisk
 
 @Suite struct RecencyTests {
-  @Test func `Reads start no write transaction`() async throws {
+  @Test func `reads start no write transaction`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -27,7 +27,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Frequently read keys survive a scan of new keys many times larger than the limit`() async throws {
+  @Test func `frequently read keys survive a scan of new keys many times larger than the limit`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, limit: .mebibytes(1))
     let cache = try tier.cache()
@@ -46,7 +46,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Recency marks survive a transaction that was aborted because the map was full`() async throws {
+  @Test func `recency marks survive a transaction that was aborted because the map was full`() async throws {
     let scratch = TemporaryDirectory()
     let next = Switch<DiskFaults.Fault>()
     let tier = try openTier(
@@ -66,7 +66,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Records that are not read are evicted in write order`() async throws {
+  @Test func `records that are not read are evicted in write order`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let tier = try openTier(scratch, limit: .mebibytes(1))
@@ -87,7 +87,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A recency mark can be set and cleared for any sequence number`() {
+  @Test func `a recency mark can be set and cleared for any sequence number`() {
     let recency = RecencyBitmap(capacity: 5000)
     for number in [0, 1, 63, 64, 8191, 8192, SequenceNumber(number: 1 << 40), .max] as [SequenceNumber] {
       #expect(!recency.isMarked(number))
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [1 << 20, 6 << 20])
-  func `Records in the extents of a full file share no recency marks`(mapSize: Int) throws {
+  func `records in the extents of a full file share no recency marks`(mapSize: Int) throws {
     let limits = try DiskLimits(.bytes(mapSize), location: "")
     let recency = RecencyBitmap(capacity: limits.recencyCapacity)
     let layout = ExtentLayout(mapSize: mapSize)
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `Without memory for the bitmap, no record is ever marked`() {
+  @Test func `without memory for the bitmap, no record is ever marked`() {
     let recency = RecencyBitmap(capacity: 5000, hasMemory: false)
     recency.mark(7)
     #expect(!recency.isMarked(7))

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: metadata, [0, 1, 64, 65, 3000])
-  func `A record decodes to the encoded metadata, key and value`(metadata: RecordMetadata, keySize: Int) throws {
+  func `a record decodes to the encoded metadata, key and value`(metadata: RecordMetadata, keySize: Int) throws {
     for size in [0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000] {
       let key = value(keySize, size: keySize)
       let bytes = value(size, size: size)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `A changed bit, another key or a truncation makes a record undecodable`() {
+  @Test func `a changed bit, another key or a truncation makes a record undecodable`() {
     let (record, diskKey) = encode(bytes("key"), Self.metadata[1], value(1, size: 100), sequence: 9)
     for bit in 0..<record.count * 8 {
       var changed = record
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `Decoding arbitrary bytes never traps, even with a correct checksum`() {
+  @Test func `decoding arbitrary bytes never traps, even with a correct checksum`() {
     var generator = SeededGenerator(seed: 1)
     for round in 0..<20_000 {
       var record = value(round, size: Int.random(in: 0...120, using: &generator))
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `Distinct keys have distinct disk keys, and each generation's disk keys are contiguous`() {
+  @Test func `distinct keys have distinct disk keys, and each generation's disk keys are contiguous`() {
     var keys: [[UInt8]] = [
       [], [0], [0, 0], [255], bytes("é"), value(1, size: 64), value(2, size: 65), value(2, size: 5000),
     ]
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `The checksum differs for every length and every changed byte`() {
+  @Test func `the checksum differs for every length and every changed byte`() {
     var sums: Set<UInt64> = []
     for count in 0..<300 { sums.insert(Checksum.of([UInt8](repeating: 0, count: count).rawSpan, seed: 1)) }
     #expect(sums.count == 300)

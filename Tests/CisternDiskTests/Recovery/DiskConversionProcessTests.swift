@@ -31,7 +31,7 @@ import Testing
       .compactMap { DiskDirectory.fileSize("\(scratch.store)/\($0)/\(DiskDirectory.data)") }.max() ?? 0
   }
 
-  @Test func `Each value is in the file of either layout`() async throws {
+  @Test func `each value is in the file of either layout`() async throws {
     var generator = SeededGenerator(seed: 9)
     var tier = try open(.ordered)
     var cache = try tier.cache(delivered: delivered)

@@ -23,7 +23,7 @@ import Testing
   static let directions: [(from: DiskLayout, to: DiskLayout)] = [(.ordered, .dense), (.dense, .ordered)]
 
   @Test(arguments: 0..<2, [ByteCount.mebibytes(16), .mebibytes(24)])
-  func `Each value has its metadata afterwards, and removals and invalidations stay`(
+  func `each value has its metadata afterwards, and removals and invalidations stay`(
     direction: Int, limit: ByteCount
   ) async throws {
     let (former, next) = Self.directions[direction]
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: 0..<2)
-  func `A full store keeps its newest records`(direction: Int) async throws {
+  func `a full store keeps its newest records`(direction: Int) async throws {
     let (former, next) = Self.directions[direction]
     var tier = try open(former, limit: .mebibytes(2))
     var cache = try tier.cache()
@@ -115,7 +115,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A converted tree evicts its oldest records first`() async throws {
+  @Test func `a converted tree evicts its oldest records first`() async throws {
     var tier = try open(.ordered, limit: .mebibytes(4))
     var cache = try tier.cache()
     // The order of the keys is not that of the writes.
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test(arguments: 0..<2)
-  func `A reader and a compaction keep the layout of the file`(direction: Int) async throws {
+  func `a reader and a compaction keep the layout of the file`(direction: Int) async throws {
     let (former, next) = Self.directions[direction]
     var tier = try open(former)
     try tier.cache().put("k", [1])
@@ -160,7 +160,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A store that another process has open in another layout is not converted`() async throws {
+  @Test func `a store that another process has open in another layout is not converted`() async throws {
     let other: DiskLayout = DiskLayout.tested == .ordered ? .dense : .ordered
     let child = try ChildProcess(["replace", scratch.store, "\(16 << 20)", "powerCut"])
     _ = child.readLine()
@@ -184,7 +184,7 @@ import Testing
   }
 
   @Test(arguments: [(size: 300, count: 40_000), (1000, 12_000), (1350, 9000), (4000, 3000), (16_000, 800)])
-  func `A tree gets as many records of a full dense file as fit into full pages`(size: Int, count: Int) async throws {
+  func `a tree gets as many records of a full dense file as fit into full pages`(size: Int, count: Int) async throws {
     let limit = ByteCount.mebibytes(8)
     var tier = try open(.dense, limit: limit)
     var cache = try tier.cache()
@@ -206,7 +206,7 @@ import Testing
   }
 
   @Test(arguments: 0..<2)
-  func `A conversion that fails throws, and the file stays as it is`(direction: Int) async throws {
+  func `a conversion that fails throws, and the file stays as it is`(direction: Int) async throws {
     let (former, next) = Self.directions[direction]
     var tier = try open(former)
     try tier.cache().put("k", [1])
@@ -226,7 +226,7 @@ import Testing
   }
 
   @Test(arguments: 0..<2)
-  func `Damaged records are left out, and reported`(direction: Int) async throws {
+  func `damaged records are left out, and reported`(direction: Int) async throws {
     let (former, next) = Self.directions[direction]
     var tier = try open(former)
     for number in 0..<20 { try tier.cache().put("k\(number)", value(number, size: 600)) }
@@ -243,7 +243,7 @@ import Testing
   }
 
   @Test(arguments: 0..<2)
-  func `A cursor of the other layout is refused`(direction: Int) async throws {
+  func `a cursor of the other layout is refused`(direction: Int) async throws {
     let (former, next) = Self.directions[direction]
     var tier = try open(former)
     let long = [UInt8](repeating: 7, count: 100)

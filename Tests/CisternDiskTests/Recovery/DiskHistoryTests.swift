@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: ["emptied", "removed"], [false, true])
-  func `An emptied or removed data file is reported, and the store continues with an empty file`(
+  func `an emptied or removed data file is reported, and the store continues with an empty file`(
     change: String, isReadOnly: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `Another store's data file is set aside, and none of its values are returned`(isReadOnly: Bool) async throws {
+  func `another store's data file is set aside, and none of its values are returned`(isReadOnly: Bool) async throws {
     let scratch = TemporaryDirectory()
     let other = TemporaryDirectory()
     // The other store has fewer commits. This does not make its file an older state of this store.
@@ -100,7 +100,7 @@ import Testing
     #expect(try await opening(other, key: "k400").value == value(400, size: 700))
   }
 
-  @Test func `Compacting does not change another store's data file`() async throws {
+  @Test func `compacting does not change another store's data file`() async throws {
     let scratch = TemporaryDirectory()
     let other = TemporaryDirectory()
     try await fill(scratch, count: 20)
@@ -110,7 +110,7 @@ import Testing
     #expect(try await opening(scratch).reports == [.setAside])
   }
 
-  @Test func `A compacted store keeps its identity and is not reported as older`() async throws {
+  @Test func `a compacted store keeps its identity and is not reported as older`() async throws {
     let scratch = TemporaryDirectory()
     try await fillAndRemove(scratch)
     _ = try DiskTier.compact(directory: scratch.store)
@@ -119,7 +119,7 @@ import Testing
     #expect(try await opening(scratch, key: "other") == (bytes("other"), []))
   }
 
-  @Test func `A shrunk store keeps its identity and is not reported as older`() async throws {
+  @Test func `a shrunk store keeps its identity and is not reported as older`() async throws {
     let scratch = TemporaryDirectory()
     let large = try openTier(scratch, limit: .mebibytes(4))
     let cache = try large.cache()
@@ -135,7 +135,7 @@ import Testing
     #expect(delivered.reportCodes == [])
   }
 
-  @Test func `A file with damaged counts is shrunk, and the copy keeps the store's identity`() async throws {
+  @Test func `a file with damaged counts is shrunk, and the copy keeps the store's identity`() async throws {
     let scratch = TemporaryDirectory()
     let large = try openTier(scratch, limit: .mebibytes(4))
     let cache = try large.cache()
@@ -163,7 +163,7 @@ import Testing
     #expect(delivered.reportCodes == [])
   }
 
-  @Test func `A lowered transaction number, which restores an older state, is reported`() async throws {
+  @Test func `a lowered transaction number, which restores an older state, is reported`() async throws {
     let scratch = TemporaryDirectory()
     try await fillAndRemove(scratch)
     try renumber(scratch) { newest, older in newest = older - 2 }
@@ -171,7 +171,7 @@ import Testing
     #expect(try await opening(scratch).reports == [])
   }
 
-  @Test func `A raised transaction number, which restores an older state, is reported`() async throws {
+  @Test func `a raised transaction number, which restores an older state, is reported`() async throws {
     let scratch = TemporaryDirectory()
     try await fillAndRemove(scratch)
     try renumber(scratch) { _, older in older += 2 }
@@ -179,14 +179,14 @@ import Testing
     #expect(try await opening(scratch).reports == [])
   }
 
-  @Test func `A higher transaction number of the newest state is not reported as older`() async throws {
+  @Test func `a higher transaction number of the newest state is not reported as older`() async throws {
     let scratch = TemporaryDirectory()
     try await fillAndRemove(scratch)
     try renumber(scratch) { newest, _ in newest += 2 }
     #expect(try await opening(scratch) == (nil, []))
   }
 
-  @Test func `An older copy of the data file with a newer mark is used and reported`() async throws {
+  @Test func `an older copy of the data file with a newer mark is used and reported`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 20)
     let copy = try Data(contentsOf: scratch.dataFile)
@@ -198,7 +198,7 @@ import Testing
     #expect(try await opening(scratch) == (value(1, size: 700), []))
   }
 
-  @Test func `A copy of the data file and its mark opens in any directory with all values and no report`() async throws
+  @Test func `a copy of the data file and its mark opens in any directory with all values and no report`() async throws
   {
     let scratch = TemporaryDirectory()
     let backup = TemporaryDirectory()
@@ -212,7 +212,7 @@ import Testing
     #expect(try await opening(scratch) == (value(1, size: 700), []))
   }
 
-  @Test func `A data file without its mark opens in an empty directory`() async throws {
+  @Test func `a data file without its mark opens in an empty directory`() async throws {
     let scratch = TemporaryDirectory()
     let other = TemporaryDirectory()
     try await fill(scratch, count: 20)
@@ -223,7 +223,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `A store from a version without identities opens with all its values and receives an identity`(
+  func `a store from a version without identities opens with all its values and receives an identity`(
     hasMark: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -258,7 +258,7 @@ import Testing
   }
 
   @Test(arguments: [(1, []), (2, [.rolledBack])] as [(UInt64, [StoreReport.Code])])
-  func `A power cut can undo one commit without a report, but not two`(
+  func `a power cut can undo one commit without a report, but not two`(
     undone: UInt64, reports: [StoreReport.Code]
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -272,7 +272,7 @@ import Testing
     #expect(try await opening(scratch) == (value(1, size: 700), reports))
   }
 
-  @Test func `An encoded identity decodes to the same identity, and any other text is rejected`() {
+  @Test func `an encoded identity decodes to the same identity, and any other text is rejected`() {
     let identity = StoreIdentity()
     #expect(StoreIdentity(identity.text[...]) == identity)
     #expect(identity != StoreIdentity())

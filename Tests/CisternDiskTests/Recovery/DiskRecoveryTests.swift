@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: ["garbage", "zeros", "cut in half", "cut to a page", "other magic", "other version", "second meta"])
-  func `A foreign or incomplete file is set aside and replaced with an empty one`(damage: String) async throws {
+  func `a foreign or incomplete file is set aside and replaced with an empty one`(damage: String) async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 100)
     try patch(scratch) { data in
@@ -54,7 +54,7 @@ import Testing
     #expect(try await reopen(scratch, delivered: DeliveredReports()) == 0)
   }
 
-  @Test func `Only the newest of the files that were set aside is kept`() async throws {
+  @Test func `only the newest of the files that were set aside is kept`() async throws {
     let scratch = TemporaryDirectory()
     for _ in 0..<3 {
       try await fill(scratch, count: 100)
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `A damaged record is a miss, is reported, counted and removed, and other records stay`()
+  @Test func `a damaged record is a miss, is reported, counted and removed, and other records stay`()
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -128,7 +128,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Changed bytes in records never result in a wrong value`() async throws {
+  @Test func `changed bytes in records never result in a wrong value`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 100)
     let original = try Data(contentsOf: scratch.dataFile)
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(.enabled(if: DiskLayout.tested == .ordered))
-  func `A page whose nodes LMDB returns without values does not crash the process`() async throws {
+  func `a page whose nodes LMDB returns without values does not crash the process`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 100)
     let original = try Data(contentsOf: scratch.dataFile)
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test(arguments: [("unsynchronized", true), ("sound", false), ("nonsense", true)])
-  func `After a system restart an unsynchronized file is set aside before it is opened`(
+  func `after a system restart an unsynchronized file is set aside before it is opened`(
     state: String, isSetAside: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -185,7 +185,7 @@ import Testing
     #expect(delivered.reportCodes == (isSetAside ? [.setAside] : []))
   }
 
-  @Test func `The mark records whether the data file would survive a power cut`() async throws {
+  @Test func `the mark records whether the data file would survive a power cut`() async throws {
     func mark(_ scratch: TemporaryDirectory) throws -> BootMark {
       BootMark([UInt8](try Data(contentsOf: scratch.url("store/cistern.mark")))[...])
     }
@@ -217,7 +217,7 @@ import Testing
     return (tier, cache, delivered)
   }
 
-  @Test func `After a fatal LMDB error the file is opened again and keeps all its records`() async throws {
+  @Test func `after a fatal LMDB error the file is opened again and keeps all its records`() async throws {
     let scratch = TemporaryDirectory()
     let (tier, cache, delivered) = try await tierAfterFault(.panic, in: scratch)
     #expect(cache.get("new") == bytes("new"))
@@ -231,7 +231,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `A file found corrupted while open is replaced, and staged records are kept`() async throws {
+  @Test func `a file found corrupted while open is replaced, and staged records are kept`() async throws {
     let scratch = TemporaryDirectory()
     let (tier, cache, delivered) = try await tierAfterFault(.corrupted, in: scratch)
     #expect(cache.get("new") == bytes("new"))
@@ -245,7 +245,7 @@ import Testing
     try await again.close()
   }
 
-  @Test func `A path that is a file, is below a file, or is not writable throws directoryUnusable`() throws {
+  @Test func `a path that is a file, is below a file, or is not writable throws directoryUnusable`() throws {
     let scratch = TemporaryDirectory()
     func code(_ path: String) -> CisternError.Code? {
       do {
@@ -267,7 +267,7 @@ import Testing
   }
 
   @Test
-  func `Missing parent directories are created, and only the store's directory has private permissions`() async throws {
+  func `missing parent directories are created, and only the store's directory has private permissions`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try DiskTier(directory: scratch.path + "/a/b//c/", limit: .mebibytes(1))
     try await tier.close()
@@ -288,7 +288,7 @@ import Testing
   }
 
   @Test(arguments: [Int.min, -1, 0, 1, 64 << 10, (256 << 10) - 1])
-  func `A limit that is too small is refused with an error that names the minimum`(bytes: Int) throws {
+  func `a limit that is too small is refused with an error that names the minimum`(bytes: Int) throws {
     let scratch = TemporaryDirectory()
     let error = #expect(throws: CisternError.self) {
       _ = try DiskTier(directory: scratch.store, limit: .bytes(bytes))

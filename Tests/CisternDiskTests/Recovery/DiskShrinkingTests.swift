@@ -59,7 +59,7 @@ import Testing
   @Test(
     arguments: [(100, 20_000), (1000, 4000), (1000, 40_000), (1400, 4000), (3000, 2000), (20_000, 300)],
     [ByteCount.kibibytes(256), .mebibytes(1), .mebibytes(3)])
-  func `It succeeds however full the store is, and keeps the newest records that fit`(
+  func `it succeeds however full the store is, and keeps the newest records that fit`(
     filling: (size: Int, count: Int), limit: ByteCount
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -98,7 +98,7 @@ import Testing
 
   /// Large records come and go while small ones fill an extent. The age of the first of them says nothing about the newest.
   @Test(arguments: [ByteCount.mebibytes(16), .mebibytes(4)], DiskLayout.both)
-  func `Of small and large records, the newest are kept`(former: ByteCount, layout: DiskLayout) async throws {
+  func `of small and large records, the newest are kept`(former: ByteCount, layout: DiskLayout) async throws {
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch, limit: former, layout: layout)
     var cache = try tier.cache()
@@ -124,7 +124,7 @@ import Testing
   @Test(
     arguments: [(1400, 4000), (1300, 4000), (1900, 3000), (700, 8000)],
     [(limit: ByteCount.mebibytes(1), size: 500), (.mebibytes(3), 500)])
-  func `Commits of any size succeed after it, wherever their keys lie`(
+  func `commits of any size succeed after it, wherever their keys lie`(
     filling: (size: Int, count: Int), next: (limit: ByteCount, size: Int)
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -151,7 +151,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `What was removed or invalidated stays so, and each cache keeps its part and its tags`() async throws {
+  @Test func `removed and invalidated records stay absent, and each cache keeps its part and its tags`() async throws {
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     let long = [UInt8](repeating: 7, count: 100)
@@ -194,7 +194,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `One that is larger than the new limit allows is left out, and older ones stay`() async throws {
+  @Test func `one that is larger than the new limit allows is left out, and older ones stay`() async throws {
     let scratch = TemporaryDirectory()
     var tier = try openTier(scratch)
     var cache = try tier.cache()

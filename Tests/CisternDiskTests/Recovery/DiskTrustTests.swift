@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [Durability.processCrash, .powerCut])
-  func `A cleanly closed store opens repeatedly without checking a page`(durability: Durability)
+  func `a cleanly closed store opens repeatedly without checking a page`(durability: Durability)
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [Durability.processCrash, .powerCut])
-  func `A compaction that fails leaves the files unchanged`(durability: Durability) async throws {
+  func `a compaction that fails leaves the files unchanged`(durability: Durability) async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 300, durability: durability)
     // A file has the name of the folder for the copy.
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [Durability.processCrash, .powerCut])
-  func `A store whose process was killed between two commits opens without checking a page`(
+  func `a store whose process was killed between two commits opens without checking a page`(
     durability: Durability
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -78,7 +78,7 @@ import Testing
     #expect(try await opening(scratch) == (0, []))
   }
 
-  @Test func `A file that was changed, copied or touched is checked once and used if it is sound`()
+  @Test func `a file that was changed, copied or touched is checked once and used if it is sound`()
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `A damaged file is detected before LMDB opens it`(isReadOnly: Bool) async throws {
+  func `a damaged file is detected before LMDB opens it`(isReadOnly: Bool) async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 300)
     let contents = [UInt8](try Data(contentsOf: scratch.dataFile))
@@ -117,7 +117,7 @@ import Testing
     #expect(scratch.names().contains("data.mdb") == true)
   }
 
-  @Test func `The mark has no fingerprint of a file that was changed while open, even after later commits`()
+  @Test func `the mark has no fingerprint of a file that was changed while open, even after later commits`()
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -128,7 +128,7 @@ import Testing
     #expect(try await opening(scratch) == (0, []))
   }
 
-  @Test func `A process that joins a store without a fingerprint does not write one`() async throws {
+  @Test func `a process that joins a store without a fingerprint does not write one`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try await changedWhileOpen(scratch)
     let child = try ChildProcess("hold", scratch.store, "\(16 << 20)", "processCrash")
@@ -138,7 +138,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `A damaged file that replaces an open one is detected before LMDB opens it`() async throws {
+  @Test func `a damaged file that replaces an open one is detected before LMDB opens it`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let tier = try openTier(scratch, delivered: delivered)
@@ -160,7 +160,7 @@ import Testing
     #expect(try await opening(scratch) == (0, []))
   }
 
-  @Test func `A store that two processes wrote to alternately opens without checking a page`() async throws {
+  @Test func `a store that two processes wrote to alternately opens without checking a page`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()
@@ -176,7 +176,7 @@ import Testing
   }
 
   @Test(arguments: ["pcache", "g", "ecache"])
-  func `A changed meta table row is treated as damage, not as a reference to another cache's records`(
+  func `a changed meta table row is treated as damage, not as a reference to another cache's records`(
     name: String
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -201,7 +201,7 @@ import Testing
     #expect(try await opening(scratch).reports == [.setAside])
   }
 
-  @Test func `A meta table row found damaged while the store is open sets the file aside once`() async throws {
+  @Test func `a meta table row found damaged while the store is open sets the file aside once`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let tier = try openTier(scratch, delivered: delivered)
@@ -229,7 +229,7 @@ import Testing
     #expect(try await opening(scratch) == (0, []))
   }
 
-  @Test func `A mark is reusable only if it is sound and matches the limit and the file's fingerprint`() {
+  @Test func `a mark is reusable only if it is sound and matches the limit and the file's fingerprint`() {
     let stamp = DataFileFingerprint(node: 1, size: 2, modified: 3, changed: 4)
     let changed = DataFileFingerprint(node: 1, size: 2, modified: 3, changed: 5)
     let file = MarkedFile(fingerprint: stamp)
@@ -243,7 +243,7 @@ import Testing
     #expect(!BootMark(state: .unreadable, boot: "", limit: 6, file: file).isValid(for: stamp, limit: 6))
   }
 
-  @Test func `Opening a store with another durability or limit updates its mark`()
+  @Test func `opening a store with another durability or limit updates its mark`()
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test func `An encoded mark has a constant size and decodes with the same fingerprint or none`() {
+  @Test func `an encoded mark has a constant size and decodes with the same fingerprint or none`() {
     let stamp = DataFileFingerprint(node: .max >> 16, size: 1 << 46, modified: .max >> 1, changed: 0)
     for (stamp, identity) in [(stamp, StoreIdentity()), (nil, nil)] as [(DataFileFingerprint?, StoreIdentity?)] {
       let mark = BootMark(

@@ -66,7 +66,7 @@ struct CommitProgressTests {
     #expect(await subject.wait(13, includingEarlier: false).value == nil)
   }
 
-  @Test func `Every waiter receives the failure of its write, even if very many writes fail at once`() async {
+  @Test func `every waiter receives the failure of its write, even if very many writes fail at once`() async {
     let subject = Subject()
     let flush = await subject.wait(20_000, includingEarlier: true)
     let first = await subject.wait(1, includingEarlier: false)
@@ -83,7 +83,7 @@ struct CommitProgressTests {
     #expect(await flush.value == .diskFailed)
   }
 
-  @Test func `A waiter that comes after its group receives the failure of its write, however many writes failed`() async
+  @Test func `a waiter that comes after its group receives the failure of its write, however many writes failed`() async
   {
     let subject = Subject()
     let failures = stride(from: 1, to: 20_000, by: 2).map { number -> CommitProgress.Failure in

@@ -26,7 +26,7 @@ func expectWholeBatches(
 
 /// A batch is committed in one transaction, even if it is mixed with other writes.
 @Suite struct DiskBatchTests {
-  @Test func `After every commit, a batch is in the file either completely or not at all`() async throws {
+  @Test func `after every commit, a batch is in the file either completely or not at all`() async throws {
     let scratch = TemporaryDirectory()
     let copies = Copies(of: scratch)
     // A batch needs more pages than a transaction usually changes. Other writes replace parts of the batch, and cause
@@ -67,7 +67,7 @@ func expectWholeBatches(
     return .record(key: cache, RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: bytes)
   }
 
-  @Test func `A batch that fails to commit is lost completely, and its losses are reported`() async throws {
+  @Test func `a batch that fails to commit is lost completely, and its losses are reported`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
@@ -101,7 +101,7 @@ func expectWholeBatches(
   }
 
   @Test
-  func `Batches that cannot be one commit are rejected in advance, and accepted batches are committed`() async throws {
+  func `batches that cannot be one commit are rejected in advance, and accepted batches are committed`() async throws {
     for limit in [ByteCount.kibibytes(256), .mebibytes(1), .mebibytes(64), .gibibytes(64)] {
       let limits = try DiskLimits(limit, location: "")
       #expect(limits.canHold(batchBytes: 0, count: 0))
@@ -136,7 +136,7 @@ func expectWholeBatches(
   }
 
   @Test(arguments: [1, 8], [8, 300, 1500, 3000, 20_000])
-  func `The largest accepted batch is committed in a full store, and again over its own records`(
+  func `the largest accepted batch is committed in a full store, and again over its own records`(
     mebibytes: Int, size: Int
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -168,7 +168,7 @@ func expectWholeBatches(
   }
 
   @Test(arguments: [true, false])
-  func `Overlapping batches that are too large together are refused together, and other writes are committed`(
+  func `overlapping batches that are too large together are refused together, and other writes are committed`(
     isOverWhenFlushed: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -203,7 +203,7 @@ func expectWholeBatches(
   }
 
   @Test(arguments: [false, true])
-  func `A wait for a batch throws if the batch is given up, even if its newest write was replaced or removed since`(
+  func `a wait for a batch throws if the batch is given up, even if its newest write was replaced or removed since`(
     isRemoved: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
@@ -232,7 +232,7 @@ func expectWholeBatches(
     try await tier.close()
   }
 
-  @Test func `A wait for an empty batch returns, and a closed or read-only store refuses a batch`() async throws {
+  @Test func `a wait for an empty batch returns, and a closed or read-only store refuses a batch`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let cache = try tier.cache()

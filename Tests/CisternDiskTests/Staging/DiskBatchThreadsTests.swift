@@ -7,7 +7,7 @@ import Testing
 
 /// Batches, invalidations, single writes and flushes on several threads.
 @Suite struct DiskBatchThreadsTests {
-  @Test func `Batches and invalidations on several threads are all committed, and nothing invalidated is read`()
+  @Test func `batches and invalidations on several threads are all committed, and nothing invalidated is read`()
     async throws
   {
     let scratch = TemporaryDirectory()

@@ -30,7 +30,7 @@ func expectWholeBatches(across caches: [any TransactionalPartition], _ comment: 
       key: Array("key-\(key)".utf8), RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: bytes)
   }
 
-  @Test func `A commit contains all or none of a batch over several partitions, also if batches are joined`()
+  @Test func `a commit contains all or none of a batch over several partitions, also if batches are joined`()
     async throws
   {
     let scratch = TemporaryDirectory()
@@ -64,7 +64,7 @@ func expectWholeBatches(across caches: [any TransactionalPartition], _ comment: 
     }
   }
 
-  @Test func `A close during a batch does not divide it`() async throws {
+  @Test func `a close during a batch does not divide it`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch, interval: .seconds(3600))
     let (one, two) = (try tier.cache("one"), try tier.cache("two"))
@@ -86,7 +86,7 @@ func expectWholeBatches(across caches: [any TransactionalPartition], _ comment: 
     try await again.close()
   }
 
-  @Test func `After SIGKILL at any point a batch over several partitions is present completely or not at all`()
+  @Test func `after SIGKILL at any point a batch over several partitions is present completely or not at all`()
     async throws
   {
     let scratch = TemporaryDirectory()

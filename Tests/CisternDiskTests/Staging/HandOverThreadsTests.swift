@@ -13,7 +13,7 @@ import Testing
     private static let count = 400_000
   #endif
 
-  @Test func `A write is handed over between the invalidations before and after it`() async {
+  @Test func `a write is handed over between the invalidations before and after it`() async {
     let partition = Partition(name: "values")
     let isDone = Switch<Bool>()
     await withTaskGroup(of: Void.self) { group in

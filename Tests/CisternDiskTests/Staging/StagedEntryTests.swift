@@ -7,7 +7,7 @@ import Testing
 /// Staged writes that a reader looks up, and uses later.
 @Suite struct StagedEntryTests {
   @Test(arguments: [true, false])
-  func `A reader that pauses after its look-up shows no write that an invalidation concealed`(isSet: Bool) throws {
+  func `a reader that pauses after its look-up shows no write that an invalidation concealed`(isSet: Bool) throws {
     let partition = Partition(name: "values")
     var metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: ["t"])
     metadata.isSet = isSet

@@ -10,7 +10,7 @@ import Testing
 /// Record losses. A key that the tier evicted is present until its loss is acknowledged. Observers therefore receive
 /// each removal exactly once.
 @Suite struct DiskRecordLossTests {
-  @Test func `A lost key is present until its loss is acknowledged, and a write in between cancels the loss`() {
+  @Test func `a lost key is present until its loss is acknowledged, and a write in between cancels the loss`() {
     let partition = Partition(name: "values")
     #expect(!isThere(in: partition))
     leave(partition)
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [Invalidation.tag("red"), .prefix([1, 2]), .tag("blue"), .prefix([2])])
-  func `A lost key that an invalidation covers is absent, and its loss is not reported`(invalidation: Invalidation) {
+  func `a lost key that an invalidation covers is absent, and its loss is not reported`(invalidation: Invalidation) {
     let partition = Partition(name: "values")
     leave(partition)
     let isConcerned = invalidation == .tag("red") || invalidation == .prefix([1, 2])
@@ -38,7 +38,7 @@ import Testing
     #expect(isToBeTold(in: partition))
   }
 
-  @Test func `A key that is lost during a removal of all records is absent`() {
+  @Test func `a key that is lost during a removal of all records is absent`() {
     let partition = Partition(name: "values")
     let clearCount = partition.clearCount
     _ = partition.removeAll { 1 }
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `A conditional removal ends the loss of a record that a staged removal replaces`(isOfRecord: Bool) {
+  func `a conditional removal ends the loss of a record that a staged removal replaces`(isOfRecord: Bool) {
     let partition = Partition(name: "values")
     let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1)
     let condition: RecordCondition =
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `A conditional removal of a record that could not be written removes the older record`(isWritten: Bool) {
+  func `a conditional removal of a record that could not be written removes the older record`(isWritten: Bool) {
     let partition = Partition(name: "values")
     let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1)
     _ = partition.stage(.record(key: Self.key, metadata, bytes: [7])) { 1 }
@@ -90,7 +90,7 @@ import Testing
       LostRecord(clearCount: partition.clearCount, invalidationVersion: invalidationVersion, tags: ["red", "large"]))
   }
 
-  @Test func `A flush returns after every eviction on disk is reported`() async throws {
+  @Test func `a flush returns after every eviction on disk is reported`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let tier = try openTier(scratch, limit: .kibibytes(256), delivered: delivered)
@@ -107,7 +107,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `Observers receive each eviction on disk once, even if its key is written concurrently`() async throws {
+  @Test func `observers receive each eviction on disk once, even if its key is written concurrently`() async throws {
     let scratch = TemporaryDirectory()
     let store = try Store(directory: scratch.store, memoryLimit: .kibibytes(64), diskLimit: .mebibytes(1))
     let cache = try store.cache("values", of: [UInt8].self, keyedBy: Int.self)

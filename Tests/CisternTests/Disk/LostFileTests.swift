@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `Observers learn of the records that a replaced data file loses`(isDamaged: Bool) async throws {
+  func `observers learn of the records that a replaced data file loses`(isDamaged: Bool) async throws {
     let fixture = try await Fixture()
     let (store, cache, log, failing) = (fixture.store, fixture.cache, fixture.log, fixture.failing)
     cache["both"] = 2
@@ -65,7 +65,7 @@ import Testing
     try await fixture.close()
   }
 
-  @Test func `A file that is opened again without a loss is no loss for observers`() async throws {
+  @Test func `a file that is opened again without a loss is no loss for observers`() async throws {
     let fixture = try await Fixture()
     let (store, cache, log, failing) = (fixture.store, fixture.cache, fixture.log, fixture.failing)
     cache["end"] = 0
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: SubjectKind.tiered)
-  func `Changes lead to the contents whatever is in progress when the file is lost`(kind: SubjectKind) throws {
+  func `changes lead to the contents whatever is in progress when the file is lost`(kind: SubjectKind) throws {
     try SeededSchedule.explore { executor in
       let subject = try Subject(kind, on: executor)
       let (cache, tier) = (subject.cache, subject.tier!)

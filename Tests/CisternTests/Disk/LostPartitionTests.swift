@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `Observers learn that more writes were given up than the tier keeps removals`() async throws {
+  @Test func `observers learn that more writes were given up than the tier keeps removals`() async throws {
     let fixture = try await Fixture()
     let cache = fixture.cache
     try await fixture.fail()
@@ -89,7 +89,7 @@ import Testing
     try await fixture.store.close()
   }
 
-  @Test func `A cleared partition keeps no removals until the clear is committed`() async throws {
+  @Test func `a cleared partition keeps no removals until the clear is committed`() async throws {
     let fixture = try await Fixture()
     try await fixture.fail()
     for _ in 0..<10 { fixture.exceedLimit() }
@@ -110,7 +110,7 @@ import Testing
     try await fixture.store.close()
   }
 
-  @Test func `Removals under a condition are bounded, too`() async throws {
+  @Test func `removals under a condition are bounded, too`() async throws {
     let fixture = try await Fixture()
     for number in 0..<2 * Fixture.limit { fixture.cache.setValue(number, forKey: "old\(number)") }
     try await fixture.store.flush()
@@ -136,7 +136,7 @@ import Testing
     try? await fixture.store.close()
   }
 
-  @Test func `Observers learn that too many removals by tag clear the partition, and memory keeps its values`()
+  @Test func `observers learn that too many removals by tag clear the partition, and memory keeps its values`()
     async throws
   {
     let fixture = try await Fixture(diskLimit: .mebibytes(1))
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test
-  func `A caller that waits for the commit of a write gets an error if a clear that no caller requested drops it`()
+  func `a caller that waits for the commit of a write gets an error if a clear that no caller requested drops it`()
     async throws
   {
     let fixture = try await Fixture()
@@ -178,7 +178,7 @@ import Testing
   private struct Unexpected: Error {}
 
   @Test(arguments: [true, false])
-  func `A value that was read before its record was lost is returned, and memory does not keep it`(isLoaded: Bool)
+  func `a value that was read before its record was lost is returned, and memory does not keep it`(isLoaded: Bool)
     throws
   {
     try SeededSchedule.explore(seeds: 1) { executor in
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test func `A value that an unconfirmed edit shows beside memory stays when all records are lost`() throws {
+  @Test func `a value that an unconfirmed edit shows beside memory stays when all records are lost`() throws {
     try SeededSchedule.explore(seeds: 1) { executor in
       let subject = try Subject(.twoTiers, on: executor)
       let (cache, tier) = (subject.cache, subject.tier!)
@@ -233,7 +233,7 @@ import Testing
   }
 
   @Test(arguments: SubjectKind.tiered)
-  func `Changes lead to the cache's contents whatever is in progress when all records are lost`(kind: SubjectKind)
+  func `changes lead to the cache's contents whatever is in progress when all records are lost`(kind: SubjectKind)
     throws
   {
     try SeededSchedule.explore { executor in

@@ -91,7 +91,7 @@ import Testing
     try await last.close()
   }
 
-  @Test func `A fetch that began before an invalidation brings no value into the tier`() async throws {
+  @Test func `a fetch that began before an invalidation brings no value into the tier`() async throws {
     let store = try openStore()
     let articles = try openArticles(of: store)
     let value = try await articles.value(forKey: id, tags: ["author:7"]) { id in
@@ -104,7 +104,7 @@ import Testing
     try await next.close()
   }
 
-  @Test func `A commit and a batch are in the file when their calls return`() async throws {
+  @Test func `a commit and a batch are in the file when their calls return`() async throws {
     let store = try openStore()
     let articles = try openArticles(of: store)
     try await articles.commitValue(edited, forKey: "set")
@@ -118,7 +118,7 @@ import Testing
     try await store.close()
   }
 
-  @Test func `A tier that cannot write its file fails commits, and the store works in memory`() async throws {
+  @Test func `a tier that cannot write its file fails commits, and the store works in memory`() async throws {
     let store = try Store(secondTier: FileTier(file: scratch.url("missing/articles.json")), memoryLimit: .mebibytes(1))
     let articles = try openArticles(of: store)
     await #expect(throws: CisternError.self) { try await articles.commitValue(edited, forKey: id) }

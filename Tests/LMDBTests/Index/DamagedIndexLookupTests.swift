@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: 1...3 as ClosedRange<UInt64>)
-  func `Damaged pages never lead a lookup outside of the pages`(seed: UInt64) throws {
+  func `damaged pages never lead a lookup outside of the pages`(seed: UInt64) throws {
     let sample = IndexImage.sample
     let memory = unsafe try Memory(sample.image.bytes)
     let snapshot = sample[sample.image.meta + 144, UInt64.self]
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: 1...3 as ClosedRange<UInt64>)
-  func `Damaged pages never lead the search for the uses of pages outside of the pages`(seed: UInt64) throws {
+  func `damaged pages never lead the search for the uses of pages outside of the pages`(seed: UInt64) throws {
     let sample = IndexImage.sample
     let memory = unsafe try Memory(sample.image.bytes)
     let snapshot = sample[sample.image.meta + 144, UInt64.self]
@@ -143,7 +143,7 @@ import Testing
     #expect(counts.found > 100 && counts.unknown > 100)
   }
 
-  @Test func `A page that states too many items gives no answer`() throws {
+  @Test func `a page that states too many items gives no answer`() throws {
     var sample = IndexImage.sample
     let snapshot = sample[sample.image.meta + 144, UInt64.self]
     let digest = UInt64.max >> 16
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `A short key at the end of a page is compared without reading the next page`() throws {
+  @Test func `a short key at the end of a page is compared without reading the next page`() throws {
     let fixture = try Fixture()
     let main = fixture.environment.mainDatabase
     let nothing: [UInt8] = []

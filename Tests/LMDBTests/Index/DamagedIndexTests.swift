@@ -177,7 +177,7 @@ import TestDirectories
     },
   ]
 
-  @Test func `The sample is sound and has all forms of items`() throws {
+  @Test func `the sample is sound and has all forms of items`() throws {
     let sample = IndexImage.sample
     #expect(try sample.image.damage(in: TemporaryDirectory()) == nil)
     #expect(sample.nodes(flags: 0).count == Int(IndexImage.singleCount))
@@ -188,27 +188,27 @@ import TestDirectories
   }
 
   @Test(arguments: ofRecords.keys.sorted())
-  func `A damaged record of an index or a tree is found`(name: String) throws {
+  func `a damaged record of an index or a tree is found`(name: String) throws {
     #expect(try Self.damage(#require(Self.ofRecords[name])) != nil)
   }
 
   @Test(arguments: ofNodes.keys.sorted())
-  func `A damaged node of a key is found`(name: String) throws {
+  func `a damaged node of a key is found`(name: String) throws {
     #expect(try Self.damage(#require(Self.ofNodes[name])) != nil)
   }
 
   @Test(arguments: ofNestedPages.keys.sorted())
-  func `A damaged page of items within a leaf is found`(name: String) throws {
+  func `a damaged page of items within a leaf is found`(name: String) throws {
     #expect(try Self.damage(#require(Self.ofNestedPages[name])) != nil)
   }
 
   @Test(arguments: ofTrees.keys.sorted())
-  func `A damaged tree of items is found`(name: String) throws {
+  func `a damaged tree of items is found`(name: String) throws {
     #expect(try Self.damage(#require(Self.ofTrees[name])) != nil)
   }
 
   @Test(arguments: harmless.keys.sorted())
-  func `Bytes without a meaning for LMDB may have any value`(name: String) throws {
+  func `bytes without a meaning for LMDB may have any value`(name: String) throws {
     #expect(try Self.damage(#require(Self.harmless[name])) == nil)
   }
 }

@@ -34,7 +34,7 @@ import TestDirectories
   }
 
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
-  func `Random damage that passes the check does not crash LMDB`(seed: UInt64) throws {
+  func `random damage that passes the check does not crash LMDB`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let directory = TemporaryDirectory()
     var (found, passed) = (0, 0)
@@ -51,7 +51,7 @@ import TestDirectories
   }
 
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
-  func `Heavy random damage neither crashes the check nor makes it run for ever`(seed: UInt64) throws {
+  func `heavy random damage neither crashes the check nor makes it run for ever`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let directory = TemporaryDirectory()
     var found = 0

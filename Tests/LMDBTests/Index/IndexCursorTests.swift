@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `Items and keys are big-endian numbers of six bytes`() {
+  @Test func `items and keys are big-endian numbers of six bytes`() {
     let item = IndexItem(digest: 0x0102_0304_0506, address: 0x0708_090A_0B0C)
     let bytes = unsafe IndexItem.withBytes(digest: item.digest, address: item.address) { unsafe Array($0) }
     #expect(bytes == Array(1...12))
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 20, 150, 170, 400, 3_000])
-  func `A search finds the first item at or after a digest, for any number of items`(count: UInt64) throws {
+  func `a search finds the first item at or after a digest, for any number of items`(count: UInt64) throws {
     try change { (cursor) throws(LMDBError) in
       for number in 1...count { try cursor.insert(IndexItem(digest: number * 10, address: number)) }
     }
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `A new cursor is at no item, and changes need one`() throws {
+  @Test func `a new cursor is at no item, and changes need one`() throws {
     try change { (cursor) throws(LMDBError) in
       try cursor.insert(IndexItem(digest: 1, address: 1))
       try cursor.insert(IndexItem(digest: 2, address: 2))
@@ -87,7 +87,7 @@ import Testing
     #expect(try items(key).map(\.address) == [1, 2])
   }
 
-  @Test func `The items of a key are independent of those of other keys`() throws {
+  @Test func `the items of a key are independent of those of other keys`() throws {
     for number in [0, 1, 255, 256, IndexItem.greatestDigest] as [UInt64] {
       try fixture.environment.withWrite { (transaction) throws(LMDBError) in
         var cursor = try transaction.cursor(forKey: IndexKey(number), in: index)
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 150, 1_500])
-  func `Replaced addresses keep the items findable, even in the reverse order`(count: UInt64) throws {
+  func `replaced addresses keep the items findable, even in the reverse order`(count: UInt64) throws {
     try change { (cursor) throws(LMDBError) in
       try cursor.insert(IndexItem(digest: 4, address: 1))
       for number in 1...count { try cursor.insert(IndexItem(digest: 5, address: number)) }
@@ -137,7 +137,7 @@ import Testing
     #expect(Set(found.dropLast().map(\.address)) == expected)
   }
 
-  @Test func `A walk by digests continues in later transactions although items move`() throws {
+  @Test func `a walk by digests continues in later transactions although items move`() throws {
     try change { (cursor) throws(LMDBError) in
       for number in 1...2_000 as ClosedRange<UInt64> {
         try cursor.insert(IndexItem(digest: number / 3, address: number))
@@ -171,7 +171,7 @@ import Testing
     #expect(seen.sorted() == Array(1...2_000))
   }
 
-  @Test func `An index has no other kind of values`() throws {
+  @Test func `an index has no other kind of values`() throws {
     let environment = fixture.environment
     #expect(code { () throws(LMDBError) in try environment.openDatabase(named: "index") } == .incompatible)
     #expect(code { () throws(LMDBError) in try environment.openIntegerDatabase(named: "index") } == .incompatible)

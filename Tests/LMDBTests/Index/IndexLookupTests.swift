@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
-  func `Lookups among few items agree with LMDB after each transaction`(seed: UInt64) throws {
+  func `lookups among few items agree with LMDB after each transaction`(seed: UInt64) throws {
     var run = try RandomIndex(seed: seed)
     for round in 0..<120 {
       try run.change(
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: 1...2 as ClosedRange<UInt64>)
-  func `Lookups in large trees with many equal digests agree with LMDB`(seed: UInt64) throws {
+  func `lookups in large trees with many equal digests agree with LMDB`(seed: UInt64) throws {
     var run = try RandomIndex(seed: seed)
     var (count, byLMDB) = (0, 0)
     for round in 0..<12 {
@@ -57,7 +57,7 @@ import Testing
     #expect(byLMDB > 0 && byLMDB < count / 20)
   }
 
-  @Test func `Items of one digest in many pages are examined once each, and the search ends at the sought one`() throws
+  @Test func `items of one digest in many pages are examined once each, and the search ends at the sought one`() throws
   {
     let fixture = try Fixture()
     let index = try fixture.environment.openIndexDatabase(named: "index")
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `Each digest of a tree of three levels is found without LMDB`() throws {
+  @Test func `each digest of a tree of three levels is found without LMDB`() throws {
     let fixture = try Fixture()
     let index = try fixture.environment.openIndexDatabase(named: "index")
     let key = IndexKey(0)
@@ -119,7 +119,7 @@ import Testing
     #expect(wrong == [])
   }
 
-  @Test func `Lookups in a snapshot find nothing that was committed after it`() throws {
+  @Test func `lookups in a snapshot find nothing that was committed after it`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     let index = try environment.openIndexDatabase(named: "index")
@@ -145,7 +145,7 @@ import Testing
     #expect(newer == (2...9).map { Array(1...$0) })
   }
 
-  @Test func `An index with a long name, an empty one and a missing key have the items that LMDB finds`() throws {
+  @Test func `an index with a long name, an empty one and a missing key have the items that LMDB finds`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     let long = try environment.openIndexDatabase(named: "an index of items")
@@ -175,7 +175,7 @@ import Testing
 
 /// Lookups and changes on different threads.
 @Suite struct IndexLookupThreadsTests {
-  @Test func `Lookups agree with LMDB in each snapshot while another thread writes`() throws {
+  @Test func `lookups agree with LMDB in each snapshot while another thread writes`() throws {
     let run = try RandomIndex(seed: 3)
     let (environment, index, keys) = (run.fixture.environment, run.index, run.keys)
     let log = Log()

@@ -6,7 +6,7 @@ import TestDirectories
 /// An index has the items of a model after any changes, from one item of a key to trees of several levels.
 @Suite struct IndexModelTests {
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
-  func `Small sets of items agree with a model and are sound after each transaction`(seed: UInt64) throws {
+  func `small sets of items agree with a model and are sound after each transaction`(seed: UInt64) throws {
     var run = try RandomIndex(seed: seed)
     for round in 0..<150 {
       // The sets grow to about a hundred items, then shrink to none.
@@ -19,7 +19,7 @@ import TestDirectories
   }
 
   @Test(arguments: 1...2 as ClosedRange<UInt64>)
-  func `Large sets of items agree with a model and are sound while they grow and shrink`(seed: UInt64) throws {
+  func `large sets of items agree with a model and are sound while they grow and shrink`(seed: UInt64) throws {
     var run = try RandomIndex(seed: seed)
     var most = 0
     for round in 0..<24 {
@@ -34,7 +34,7 @@ import TestDirectories
     try remove(&run)
   }
 
-  @Test func `A large set in the order of its digests agrees with a model`() throws {
+  @Test func `a large set in the order of its digests agrees with a model`() throws {
     var run = try RandomIndex(seed: 9)
     let (index, key) = (run.index, IndexKey(7))
     var model = run.model
@@ -57,7 +57,7 @@ import TestDirectories
     #expect(difference == nil)
   }
 
-  @Test func `An index agrees with a model and is sound while its map is full`() throws {
+  @Test func `an index agrees with a model and is sound while its map is full`() throws {
     var run = try RandomIndex(seed: 5, mapSize: 1 << 17)
     var failures = 0
     for round in 0..<200 {
@@ -74,7 +74,7 @@ import TestDirectories
     #expect(run.faults == [])
   }
 
-  @Test func `A compacted copy of an index is sound and has the same items`() throws {
+  @Test func `a compacted copy of an index is sound and has the same items`() throws {
     var run = try RandomIndex(seed: 6)
     for _ in 0..<3 { try run.change(3_000, removals: 2, isAborted: false) }
     let directory = TemporaryDirectory()

@@ -40,7 +40,7 @@ extension IndexTransactionTests {
     }
   }
 
-  @Test func `Each page has one use`() throws {
+  @Test func `each page has one use`() throws {
     var generator = SeededGenerator(seed: 3)
     for round in 0..<40 {
       try changeSome(round, &generator)
@@ -62,7 +62,7 @@ extension IndexTransactionTests {
     #expect(try uses().items.count > 20 && uses().free.count > 20)
   }
 
-  @Test func `The digest of a page leads to an item whose replacement moves the page`() throws {
+  @Test func `the digest of a page leads to an item whose replacement moves the page`() throws {
     var generator = SeededGenerator(seed: 4)
     for round in 0..<40 { try changeSome(round, &generator) }
     try fixture.environment.withRead { (transaction) throws(LMDBError) in
@@ -83,7 +83,7 @@ extension IndexTransactionTests {
     #expect(moved > 55)
   }
 
-  @Test func `An empty file and unknown keys have no pages of items`() throws {
+  @Test func `an empty file and unknown keys have no pages of items`() throws {
     try change { (transaction) throws(LMDBError) in
       let bytes = [UInt8](repeating: 1, count: 9000)
       try transaction.transaction.put(bytes.rawSpan, forKey: 1, in: table)

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `A position stays at its item while other databases change`() throws {
+  @Test func `a position stays at its item while other databases change`() throws {
     let (first, second) = (IndexKey(1), IndexKey(2))
     try change { (transaction) throws(LMDBError) in
       for number in 1...3_000 as ClosedRange<UInt64> {
@@ -71,7 +71,7 @@ import Testing
     #expect(try items(first).count == 1_500)
   }
 
-  @Test func `A transaction without a position changes no item`() throws {
+  @Test func `a transaction without a position changes no item`() throws {
     try change { (transaction) throws(LMDBError) in
       let isMoved = try transaction.moveToNext()
       #expect(!isMoved && transaction.item == nil)
@@ -95,7 +95,7 @@ import Testing
     #expect(try items(IndexKey(1)) == [IndexItem(digest: 0, address: 2), IndexItem(digest: 1, address: 1)])
   }
 
-  @Test func `An abort undoes the changes at the position`() throws {
+  @Test func `an abort undoes the changes at the position`() throws {
     try change { (transaction) throws(LMDBError) in
       try transaction.insert(IndexItem(digest: 1, address: 1), forKey: IndexKey(1))
     }
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `The committed pages of items are those that the statistics do not count`() throws {
+  @Test func `the committed pages of items are those that the statistics do not count`() throws {
     var generator = SeededGenerator(seed: 3)
     let keys = [IndexKey(1), IndexKey(2), IndexKey(40)]
     for round in 0..<30 {

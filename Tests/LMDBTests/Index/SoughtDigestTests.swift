@@ -20,7 +20,7 @@ import Testing
     return (index, examined)
   }
 
-  @Test func `The first digest that is not less is found in any distribution and between any bounds`() {
+  @Test func `the first digest that is not less is found in any distribution and between any bounds`() {
     var random = SeededGenerator(seed: 1)
     var faults: [String] = []
     var most = 0
@@ -41,7 +41,7 @@ import Testing
     #expect(most <= 18)
   }
 
-  @Test func `Few digests are examined among evenly distributed ones`() {
+  @Test func `few digests are examined among evenly distributed ones`() {
     var random = SeededGenerator(seed: 2)
     var examined = 0
     for _ in 0..<1_000 {
@@ -52,7 +52,7 @@ import Testing
     #expect(examined < 7_000)
   }
 
-  @Test func `A digest that is not readable ends the search`() {
+  @Test func `a digest that is not readable ends the search`() {
     let sought = SoughtDigest(7)
     #expect(sought.firstIndex(in: 0..<10, near: 3) { $0 == 3 ? nil : UInt64($0) } == nil)
   }

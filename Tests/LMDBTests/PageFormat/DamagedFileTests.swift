@@ -133,31 +133,31 @@ import TestDirectories
   ]
 
   @Test(arguments: ofTheHead.keys.sorted())
-  func `A damaged header is found`(name: String) throws {
+  func `a damaged header is found`(name: String) throws {
     #expect(try Self.damage(.sample, #require(Self.ofTheHead[name])) != nil)
   }
 
   @Test(arguments: ofPages.keys.sorted())
-  func `A damaged page is found`(name: String) throws {
+  func `a damaged page is found`(name: String) throws {
     #expect(try Self.damage(.sample, #require(Self.ofPages[name])) != nil)
   }
 
   @Test(arguments: ofNodes.keys.sorted())
-  func `A damaged node is found`(name: String) throws {
+  func `a damaged node is found`(name: String) throws {
     #expect(try Self.damage(.sample, #require(Self.ofNodes[name])) != nil)
   }
 
   @Test(arguments: ofReferencedPages.keys.sorted())
-  func `A value or table at a wrong position is found`(name: String) throws {
+  func `a value or table at a wrong position is found`(name: String) throws {
     #expect(try Self.damage(.sample, #require(Self.ofReferencedPages[name])) != nil)
   }
 
   @Test(arguments: ofFreePages.keys.sorted())
-  func `A damaged list of free pages is found`(name: String) throws {
+  func `a damaged list of free pages is found`(name: String) throws {
     #expect(try Self.damage(.sample, #require(Self.ofFreePages[name])) != nil)
   }
 
-  @Test func `A truncated file is found, unless only free pages are missing`() throws {
+  @Test func `a truncated file is found, unless only free pages are missing`() throws {
     let image = DataFileImage.sample
     let directory = TemporaryDirectory()
     var found = 0
@@ -170,7 +170,7 @@ import TestDirectories
     }
   }
 
-  @Test func `Numbers in a file cannot make the check use much memory or time`() throws {
+  @Test func `numbers in a file cannot make the check use much memory or time`() throws {
     // The largest numbers replace each field of the newer meta page: in the header, and in the records of the trees.
     let directory = TemporaryDirectory()
     for offset in stride(from: 40, to: 152, by: 8) {

@@ -4,7 +4,7 @@ import Testing
 /// A fingerprint distinguishes a changed file from an unchanged one, even if the system's clock for files stands
 /// still.
 @Suite struct DataFileFingerprintTests {
-  @Test func `Each new fingerprint of a file differs, and stays until the file changes`() throws {
+  @Test func `each new fingerprint of a file differs, and stays until the file changes`() throws {
     let fixture = try Fixture()
     let path = fixture.directory.path + "/data.mdb"
     var last = try fixture.environment.dataFileFingerprint()
@@ -18,7 +18,7 @@ import Testing
     #expect(DataFileFingerprint(of: path + ".other") == nil)
   }
 
-  @Test func `A commit changes the fingerprint, and a read does not`() throws {
+  @Test func `a commit changes the fingerprint, and a read does not`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
     let table = try environment.openDatabase(named: "table")

@@ -7,7 +7,7 @@ import TestDirectories
 /// process.
 @Suite struct FuzzedFileTests {
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
-  func `Random damage that passes the check does not crash LMDB`(seed: UInt64) throws {
+  func `random damage that passes the check does not crash LMDB`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let sample = DataFileImage.sample
     let pages = sample.bytes.count / DataFileImage.pageSize

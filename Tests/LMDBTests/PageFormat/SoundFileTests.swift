@@ -5,7 +5,7 @@ import TestDirectories
 /// The check accepts every file that LMDB leaves behind. It never reports an undamaged file.
 @Suite struct SoundFileTests {
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
-  func `A file is sound after every commit`(seed: UInt64) throws {
+  func `a file is sound after every commit`(seed: UInt64) throws {
     var tables = try RandomTables(seed: seed)
     for round in 0..<100 {
       // The tables grow, then shrink to nothing, then grow again.
@@ -14,7 +14,7 @@ import TestDirectories
     }
   }
 
-  @Test func `A file is sound while it is full, and while a reader prevents the reuse of pages`() throws {
+  @Test func `a file is sound while it is full, and while a reader prevents the reuse of pages`() throws {
     var tables = try RandomTables(seed: 9, mapSize: 1 << 20)
     let environment = tables.fixture.environment
     var failures = 0
@@ -36,7 +36,7 @@ import TestDirectories
     #expect(failures > 3)
   }
 
-  @Test func `A new file, an emptied file and a compacted copy are sound`() throws {
+  @Test func `a new file, an emptied file and a compacted copy are sound`() throws {
     var tables = try RandomTables(seed: 3)
     #expect(throws: Never.self) { try DataFileCheck.run(tables.dataFile) }
     for _ in 0..<20 { try tables.change(upTo: 100, removals: 6) }
@@ -55,7 +55,7 @@ import TestDirectories
     #expect(throws: Never.self) { try DataFileCheck.run(bare.directory.path + "/data.mdb") }
   }
 
-  @Test func `The check accepts a missing file and an empty one`() throws {
+  @Test func `the check accepts a missing file and an empty one`() throws {
     let directory = TemporaryDirectory()
     #expect(try DataFileCheck.run(directory.path + "/data.mdb") == 0)
     try write([], to: directory.path + "/data.mdb")

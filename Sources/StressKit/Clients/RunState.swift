@@ -3,7 +3,7 @@ import CisternTesting
 import Synchronization
 
 /// The state that all clients of a run share: the configuration, the keys, and the checkers.
-final class Workshop: Sendable {
+final class RunState: Sendable {
   let configuration: StressConfiguration
   /// The number that distinguishes the values of this run from those of other runs.
   let run: UInt64

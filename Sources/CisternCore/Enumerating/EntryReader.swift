@@ -3,7 +3,7 @@ public import Locking
 
 /// Compares keys of an enumeration with memory and the unconfirmed edits, at about one instant.
 @usableFromInline
-struct MemoryGlance<Key: CacheKey, Value: Sendable> {
+struct EntryReader<Key: CacheKey, Value: Sendable> {
   @usableFromInline let records: RecordPromoter<Key, Value>
   @usableFromInline let now: MonotonicTime
   @usableFromInline let wallNow: WallTime

@@ -2,7 +2,7 @@ import Cistern
 import Locking
 
 /// The supervisor of the store during a run: it checks limits, reopens the store, and checks the state at the end.
-final class Keeper: Sendable {
+final class StoreSupervisor: Sendable {
   private struct Counts {
     var reopenings = 0
     var changes = 0
@@ -10,18 +10,18 @@ final class Keeper: Sendable {
   }
 
   let limits: LimitWatch
-  private let workshop: Workshop
+  private let runState: RunState
   private let holder: SubjectHolder
   private let directory: String
   private let counts = Guarded(Counts())
 
-  init(workshop: Workshop, holder: SubjectHolder, directory: String) {
-    self.workshop = workshop
+  init(runState: RunState, holder: SubjectHolder, directory: String) {
+    self.runState = runState
     self.holder = holder
     self.directory = directory
     limits = LimitWatch(
-      memoryLimit: workshop.configuration.memoryLimit, diskLimit: workshop.configuration.diskLimit,
-      directory: directory, violations: workshop.violations)
+      memoryLimit: runState.configuration.memoryLimit, diskLimit: runState.configuration.diskLimit,
+      directory: directory, violations: runState.violations)
   }
 
   /// The number of times that the store was closed and reopened.
@@ -43,13 +43,13 @@ final class Keeper: Sendable {
 
   /// Closes and reopens the store at the configured interval until the task is cancelled.
   func reopenNowAndThen() async {
-    guard let interval = workshop.configuration.reopenInterval else { return }
+    guard let interval = runState.configuration.reopenInterval else { return }
     while true {
       await pause(interval)
-      guard !Task.isCancelled, !workshop.stop.isRaised else { return }
-      await workshop.barrier.close()
+      guard !Task.isCancelled, !runState.stop.isRaised else { return }
+      await runState.barrier.close()
       await reopen()
-      workshop.barrier.open()
+      runState.barrier.open()
     }
   }
 
@@ -60,11 +60,11 @@ final class Keeper: Sendable {
       await checkQuietCache()
       await closeSubject()
       do {
-        holder.replace(with: try Subject(workshop, directory: directory, isFirst: false))
+        holder.replace(with: try Subject(runState, directory: directory, isFirst: false))
         counts.withLock { $0.reopenings += 1 }
       } catch {
-        workshop.violations.report(.failed, "the store could not be reopened: \(error)")
-        workshop.stop.interrupt()
+        runState.violations.report(.failed, "the store could not be reopened: \(error)")
+        runState.stop.interrupt()
       }
     }.value
   }
@@ -73,8 +73,8 @@ final class Keeper: Sendable {
   func finish() async {
     await checkQuietCache()
     await closeSubject()
-    let fetches = workshop.ledger.count
-    if fetches > 0 { workshop.violations.report(.unsound, "\(fetches) fetches are still running at the end") }
+    let fetches = runState.ledger.count
+    if fetches > 0 { runState.violations.report(.unsound, "\(fetches) fetches are still running at the end") }
   }
 
   /// Checks the invariants of an idle cache: no waiter, no flight, correct sums, and observers that agree with the
@@ -83,9 +83,9 @@ final class Keeper: Sendable {
     let subject = holder.current
     limits.look(at: subject.store)
     await untilFetchesEnd()
-    for finding in await restingFindings(of: subject.cache) { workshop.violations.report(.unsound, finding) }
+    for finding in await restingFindings(of: subject.cache) { runState.violations.report(.unsound, finding) }
     await subject.witness.settle(with: subject.cache)
-    await workshop.exercises.settle()
+    await runState.exercises.settle()
     limits.look(at: subject.store)
     counts.withLock { counts in
       counts.changes += subject.witness.changeCount
@@ -97,13 +97,13 @@ final class Keeper: Sendable {
     do {
       try await holder.current.close()
     } catch {
-      workshop.violations.report(.failed, "the store could not be closed: \(error)")
+      runState.violations.report(.failed, "the store could not be closed: \(error)")
     }
   }
 
   /// Waits at most ten seconds for the end of cancelled fetches.
   private func untilFetchesEnd() async {
     let deadline = Ticks.now() + 10_000_000_000
-    while workshop.ledger.count > 0, Ticks.now() < deadline { await pause(.milliseconds(1)) }
+    while runState.ledger.count > 0, Ticks.now() < deadline { await pause(.milliseconds(1)) }
   }
 }
