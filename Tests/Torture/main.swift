@@ -55,6 +55,8 @@ case "share":
   await process.run(operations: number(7, or: 100))
 case "soak":
   isFine = try await soak(seconds: number(2, or: 600), seed: UInt64(number(3, or: 1)))
+case "churn":
+  isFine = try await churn(seconds: number(2, or: 1_800), seed: UInt64(number(3, or: 1)))
 case "check":
   isFine = try await check(
     directory: argument(2), limit: number(3, or: 16 << 20), durability: durability(argument(4)),
