@@ -69,6 +69,7 @@ public struct DraftConflictError<Key: Hashable & Sendable>: Error, Sendable {
 extension DraftConflictError: CustomStringConvertible {
   /// The first of the keys.
   public var description: String {
-    "conflicting keys: " + keys.prefix(5).map { "\($0)" }.joined(separator: ", ") + (keys.count > 5 ? ", …" : "")
+    "conflicting keys: " + keys.prefix(5).map { "\(KeyDescription($0))" }.joined(separator: ", ")
+      + (keys.count > 5 ? ", …" : "")
   }
 }

@@ -49,7 +49,7 @@ extension DraftState {
       } catch {
         throw CisternError(
           .notMerged, "the conflict policy threw an error, so the draft was not saved",
-          location: "saving a draft, key \(key)", cause: error)
+          location: "saving a draft, key \(KeyDescription(key))", cause: error)
       }
       guard let resolved else { return .remove }
       // The resolved value is stored in the same way as the draft's own value.

@@ -59,7 +59,7 @@ extension CacheEvent: CustomStringConvertible {
   /// The kind, the key, the error and the states, on one line.
   public var description: String {
     var text = "\(kind)"
-    if let key { text += " \(key)" }
+    if let key { text += " \(KeyDescription(key))" }
     if let error { text += ": \(error)" }
     if let circuitChange { text += " from \(circuitChange.from) to \(circuitChange.to)" }
     return text

@@ -27,6 +27,17 @@ import Testing
     #expect(error?.localizedDescription == "memoryLimit is 0 B; it must be at least one byte (opening a store)")
   }
 
+  @Test func `an error leaves out the end of a long key`() throws {
+    let cache = try Store.inMemory(memoryLimit: .mebibytes(1)).cache("texts", of: Int.self, keyedBy: String.self)
+    for (length, end) in [(400, "key \(String(repeating: "é", count: 200))."), (600_000, "é… (600000 bytes).")] {
+      let key = String(repeating: "é", count: length / 2)
+      let error = #expect(throws: CisternError.self) { _ = try cache.cachedValue(forKey: key) }
+      let text = try #require(error?.location)
+      #expect(text.utf8.count < 1_000)
+      #expect("\(text).".hasSuffix(end), "\(text)")
+    }
+  }
+
   @Test func `an error about conflicts names the first keys of each cache`() throws {
     let store = try Store.inMemory(memoryLimit: .mebibytes(1))
     let numbers = try store.cache("numbers", of: Int.self, keyedBy: Int.self)

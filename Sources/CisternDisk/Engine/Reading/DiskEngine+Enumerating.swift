@@ -17,7 +17,7 @@ extension DiskEngine {
       if let start = range.start, !file.layout.hasPosition(start) {
         throw CisternError(
           .invalidArgument,
-          "the cursor is of the other layout of the data file, which was converted since; begin without a cursor",
+          "the cursor has no place in the data file, which was perhaps converted to another layout since; begin without a cursor",
           location: operation)
       }
       // Before the snapshot: a removal that leaves staging during the read may be missing in the snapshot.
