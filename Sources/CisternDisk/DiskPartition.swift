@@ -31,14 +31,18 @@ package final class DiskPartition: RecordReaderOwner {
 
   package func presence(of key: RawSpan) -> Bool? {
     if owner.isClosed { return false }
-    return isLost(key) ? true : engine.presence(of: key, in: partition)
+    if isLost(key) { return true }
+    let presence = engine.presence(of: key, in: partition)
+    // A record can leave after the first question. Its mark precedes the commit.
+    return presence == false && isLost(key) ? true : presence
   }
 
   package func schemaVersion(of key: RawSpan) -> UInt32? {
     if owner.isClosed { return nil }
     if let lost = partition.lostRecord(ofKey: key) { return lost.schemaVersion }
     var version: UInt32 = 0
-    return engine.presence(of: key, in: partition, schemaVersion: &version) == true ? version : nil
+    if engine.presence(of: key, in: partition, schemaVersion: &version) == true { return version }
+    return partition.lostRecord(ofKey: key)?.schemaVersion
   }
 
   package var mustRemoveAll: Bool { partition.wholeLoss.mustRemoveAll && !owner.isClosed }

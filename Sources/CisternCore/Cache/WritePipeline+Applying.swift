@@ -118,8 +118,19 @@ extension WritePipeline {
     }
     if case .removed = decision.event, let edits = write.edits, write.staged == nil, !edits.hasConfirmedValue {
       acknowledgeLoss(of: write.keyBytes)
+      removeDamaged(write.keyBytes, &effects)
     }
     return decision
+  }
+
+  /// Stages the removal of a record that the edits of its key could not read, because they announce the end of the value. The
+  /// tier would report the damage as a second end.
+  @usableFromInline
+  @inline(never)
+  func removeDamaged(_ keyBytes: [UInt8]?, _ effects: inout WriteEffects<Key, Value>) {
+    // A write of a batch has no condition.
+    guard let keyBytes, effects.batch == nil, presence(of: keyBytes) == .readable else { return }
+    _ = stage(.removal(key: keyBytes), if: .damaged, in: nil, &effects.outcome)
   }
 
   /// Acknowledges the loss of a record, because the edits of its key announce the removal. The report of the tier would be the

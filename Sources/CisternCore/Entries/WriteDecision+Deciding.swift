@@ -56,10 +56,12 @@ extension WriteDecision {
         .replace(residency, keepsFlight: keepsFlight), event: situation.isObserved ? event : nil, counter: counter)
     case .discard(let reason, let isCounted):
       // The tier may have lost the record since it was read. Observers know of that.
-      let isThere = situation.isObserved && ask() == .readable
+      let wasThere = situation.isObserved && ask() == .readable
       _ = stage()
+      // The key still has a value if its record was written or used since it was read.
+      let isLast = wasThere && ask() != .readable
       return WriteDecision(
-        .unchanged, event: isThere ? .removed(reason.cause) : nil, counter: isCounted ? reason.counter : nil)
+        .unchanged, event: isLast ? .removed(reason.cause) : nil, counter: isCounted ? reason.counter : nil)
     case .expire(let isCounted):
       _ = stage()
       // The key still has a value if another process has written or used its record since.

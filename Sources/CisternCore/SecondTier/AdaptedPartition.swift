@@ -71,7 +71,9 @@ package final class AdaptedPartition: TransactionalPartition {
   package func acknowledgeLoss(of key: RawSpan) -> Bool { base.acknowledgeLoss(of: key) }
 
   package func stage(_ write: StagedWrite, if condition: RecordCondition) -> ConditionalStagingResult {
-    ConditionalStagingResult(base.stage(write))
+    // The tier itself decides about damaged records.
+    if case .damaged = condition { return .dropped }
+    return ConditionalStagingResult(base.stage(write))
   }
 
   package func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {

@@ -44,10 +44,21 @@ package indirect enum RecordCondition: Sendable {
   /// The end of a copy in memory says nothing about the records of other processes. They may have written or used the
   /// record since.
   case ended(by: WallTime)
+  /// A record that no reader can use, because it is damaged. The write is a removal.
+  ///
+  /// Readers do not check the record again: they take it for absent.
+  case damaged
 
-  /// Whether the write may replace or remove this record.
+  /// Whether the write may replace or remove this sound record.
+  package func allows(for metadata: RecordMetadata, _ bytes: RawSpan) -> Bool {
+    if case .damaged = self { return false }
+    return holds(for: metadata, bytes)
+  }
+
+  /// Whether readers take this record for replaced or removed.
   package func holds(for metadata: RecordMetadata, _ bytes: RawSpan) -> Bool {
     switch self {
+    case .damaged: true
     case .identity(let identity): RecordIdentity(metadata, bytes: bytes) == identity
     case .ended(let time): metadata.hasEnded(by: time)
     }
@@ -58,7 +69,7 @@ package indirect enum RecordCondition: Sendable {
     switch (self, write) {
     case (.identity(let identity), _): identity.isIdentity(of: write)
     case (.ended(let time), .record(_, let metadata, _)): metadata.hasEnded(by: time)
-    case (.ended, .removal): false
+    case (.ended, .removal), (.damaged, _): false
     }
   }
 }

@@ -8,10 +8,36 @@ extension RecordStep {
   func evicted(
     _ key: borrowing DiskKey, _ digested: [UInt8]?, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> EvictedRecord? {
-    let fullKey = if let digested { digested } else { key.directKey }
     guard let record = try transaction.value(forKey: key, in: tables.records),
       let header = RecordHeader(trusting: record)
     else { return nil }
+    let fullKey = if let digested { digested } else { key.directKey }
+    return evicted(key, fullKey, header, of: record)
+  }
+
+  /// Returns the description of a damaged record that is evicted, or nil if its key is unknown.
+  ///
+  /// The damage can be in the value alone. The tags of unreadable fields are unknown.
+  func evictedDamaged(
+    _ key: borrowing DiskKey, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> EvictedRecord? {
+    guard let record = try transaction.value(forKey: key, in: tables.records) else { return nil }
+    guard let header = RecordHeader(trusting: record) else {
+      return key.isDigest
+        ? nil
+        : EvictedRecord(
+          generation: key.generation, key: key.directKey, tags: [], schemaVersion: 0, position: position)
+    }
+    let fullKey = key.isDigest ? record.extracting(header.key).copiedBytes() : key.directKey
+    guard DiskKey(generation: key.generation, key: fullKey.rawSpan).copiedBytes() == key.copiedBytes() else {
+      return nil
+    }
+    return evicted(key, fullKey, header, of: record)
+  }
+
+  private func evicted(
+    _ key: borrowing DiskKey, _ fullKey: [UInt8], _ header: RecordHeader, of record: RawSpan
+  ) -> EvictedRecord? {
     let metadata = header.metadata(of: record)
     if let table = invalidated[key.generation], !table.isEmpty,
       table.concealsCommitted(metadata, key: fullKey.rawSpan)
@@ -28,22 +54,28 @@ extension RecordStep {
     _ keys: [[UInt8]], concealedBy set: InvalidationSet<FileInvalidationVersion>, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     for bytes in keys {
-      guard let key = DiskKey(bytes.rawSpan), let found = try concealed(key, by: set, in: transaction) else { continue }
-      try drop(key, sequence: found.sequence, size: found.size, in: &transaction)
+      // The record may be damaged, so its fields are not trusted further than for the comparison.
+      guard let key = DiskKey(bytes.rawSpan), let size = try concealedSize(under: key, by: set, in: transaction) else {
+        continue
+      }
+      try dropDamaged(key, size: size, in: &transaction)
     }
   }
 
-  private func concealed(
-    _ key: borrowing DiskKey, by set: InvalidationSet<FileInvalidationVersion>,
+  /// Returns the size of the record under the key, or nil if the set does not conceal it.
+  ///
+  /// Damage does not keep a record: after the end of the invalidations, an enumeration would find it.
+  private func concealedSize(
+    under key: borrowing DiskKey, by set: InvalidationSet<FileInvalidationVersion>,
     in transaction: borrowing WriteTransaction
-  ) throws(LMDBError) -> (sequence: SequenceNumber, size: Int)? {
+  ) throws(LMDBError) -> Int? {
     guard let record = try transaction.value(forKey: key, in: tables.records),
-      let header = RecordHeader(record, under: key)
+      let header = RecordHeader(trusting: record)
     else { return nil }
     let fullKey = key.isDigest ? record.extracting(header.key).copiedBytes() : key.directKey
     let metadata = header.metadata(of: record)
     guard set.conceals(invalidationVersion: metadata.fileVersion, key: fullKey.rawSpan, tags: metadata.tags)
     else { return nil }
-    return (header.sequence, record.byteCount)
+    return record.byteCount
   }
 }

@@ -105,17 +105,29 @@ extension RecordStep {
     outcome.touchedPages += 1
   }
 
+  /// Removes a damaged record, and its entry in the order if one refers to it.
+  mutating func dropDamaged(
+    _ key: borrowing DiskKey, size: Int, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    try removeOrder(under: key, in: &transaction)
+    try drop(key, sequence: nil, size: size, in: &transaction)
+  }
+
   /// Removes an entry of the order that does not refer to a sound record with the same sequence number.
   ///
-  /// If the entry refers to a damaged record, the method also removes that record.
-  mutating func dropDangling(
+  /// If the entry refers to a damaged record, the method evicts that record.
+  mutating func evictDangling(
     _ sequence: SequenceNumber, _ key: DiskKey?, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     _ = try transaction.removeValue(forKey: sequence.orderKey, in: tables.order)
     outcome.hasChanges = true
-    if let key, case .damaged(let size) = try present(under: key, in: transaction) {
-      try drop(key, sequence: nil, size: size, in: &transaction)
+    guard let key, case .damaged(let size) = try present(under: key, in: transaction) else { return }
+    if try liveCounts(key.generation, in: transaction) != nil,
+      let evicted = try evictedDamaged(key, in: transaction)
+    {
+      outcome.evicted.append(evicted)
     }
+    try drop(key, sequence: nil, size: size, in: &transaction)
   }
 
   /// Moves the record to the end of the order, with a new sequence number.

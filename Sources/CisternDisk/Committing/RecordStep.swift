@@ -81,17 +81,17 @@ struct RecordStep {
     outcome.touchedPages += 1 + DiskLimits.overflowPages(size)
   }
 
-  /// Whether the condition holds for the key's record. False if the key has none.
+  /// Whether the condition holds for the key's record. False if the key has none. `admitsDamage` is the result for a
+  /// damaged record.
   func allows(
-    _ condition: RecordCondition, for fullKey: [UInt8], of generation: Generation,
+    _ condition: RecordCondition, orIfDamaged admitsDamage: Bool, for fullKey: [UInt8], of generation: Generation,
     in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> Bool {
     let key = DiskKey(generation: generation, key: fullKey.rawSpan)
-    guard let record = try transaction.value(forKey: key, in: tables.records),
-      let header = RecordHeader(record, under: key),
-      !key.isDigest || record.extracting(header.key).hasSameBytes(as: fullKey.rawSpan)
-    else { return false }
-    return condition.holds(for: header.metadata(of: record), record.extracting(header.value))
+    guard let record = try transaction.value(forKey: key, in: tables.records) else { return false }
+    guard let header = RecordHeader(record, under: key) else { return admitsDamage }
+    guard !key.isDigest || record.extracting(header.key).hasSameBytes(as: fullKey.rawSpan) else { return false }
+    return condition.allows(for: header.metadata(of: record), record.extracting(header.value))
   }
 
   /// Removes the key's record, if the file has one.
@@ -99,26 +99,36 @@ struct RecordStep {
   /// - Parameters:
   ///   - fullKey: The key in the file.
   ///   - generation: The generation of its partition.
-  ///   - onlyIfDamaged: Whether a sound record stays.
   ///   - transaction: The transaction.
   /// - Returns: The removal; nil if the key has no record.
   /// - Throws: `LMDBError` if LMDB fails.
   mutating func remove(
-    _ fullKey: [UInt8], of generation: Generation, onlyIfDamaged: Bool, in transaction: inout WriteTransaction
+    _ fullKey: [UInt8], of generation: Generation, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> RecordRemoval? {
     let key = DiskKey(generation: generation, key: fullKey.rawSpan)
-    switch try onlyIfDamaged ? present(under: key, in: transaction) : removable(under: key, in: transaction) {
+    switch try removable(under: key, in: transaction) {
     case .record(let sequence, let size, let digested):
       // A record of another key with the same digest stays.
-      if onlyIfDamaged || digested.map({ $0 != fullKey }) ?? false { return nil }
+      if digested.map({ $0 != fullKey }) ?? false { return nil }
       try drop(key, sequence: sequence, size: size, in: &transaction)
       return .sound
     case .damaged(let size):
-      try removeOrder(under: key, in: &transaction)
-      try drop(key, sequence: nil, size: size, in: &transaction)
+      try dropDamaged(key, size: size, in: &transaction)
       return .damaged
     case nil: return nil
     }
+  }
+
+  /// Removes the key's record if it is damaged. Returns nil if the key has no damaged record.
+  mutating func removeDamaged(
+    _ fullKey: [UInt8], of generation: Generation, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> RemovedDamage? {
+    let key = DiskKey(generation: generation, key: fullKey.rawSpan)
+    guard case .damaged(let size) = try present(under: key, in: transaction) else { return nil }
+    // A record without readable fields is visible.
+    let isVisible = key.isDigest ? true : try evictedDamaged(key, in: transaction) != nil
+    try dropDamaged(key, size: size, in: &transaction)
+    return isVisible ? .visible : .concealed
   }
 
   /// Evicts the oldest record, or returns nil if no record is left.
@@ -133,7 +143,7 @@ struct RecordStep {
       number == sequence
     else {
       // Damage left an entry that does not refer to a sound record with this sequence number.
-      try dropDangling(sequence, key, in: &transaction)
+      try evictDangling(sequence, key, in: &transaction)
       return .dropped(bytes: 0)
     }
     // An invalidated record gets no second chance, and its eviction is not reported.
@@ -169,9 +179,7 @@ struct RecordStep {
       case .record(let sequence, let size, _):
         try drop(key, sequence: sequence, size: size, in: &transaction)
         bytes += StepOutcome.footprint(size: size, key: key.count)
-      case .damaged(let size):
-        try removeOrder(under: key, in: &transaction)
-        try drop(key, sequence: nil, size: size, in: &transaction)
+      case .damaged(let size): try dropDamaged(key, size: size, in: &transaction)
       case nil: break
       }
     }

@@ -104,15 +104,16 @@ enum RecordWork: ~Copyable {
     }
   }
 
-  /// Whether the condition holds for the key's record. False if the key has none.
+  /// Whether the condition holds for the key's record. False if the key has none. `admitsDamage` is the result for a
+  /// damaged record.
   mutating func allows(
-    _ condition: RecordCondition, for key: [UInt8], of generation: Generation,
+    _ condition: RecordCondition, orIfDamaged admitsDamage: Bool, for key: [UInt8], of generation: Generation,
     in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
-      try step.allows(condition, for: key, of: generation, in: transaction)
+      try step.allows(condition, orIfDamaged: admitsDamage, for: key, of: generation, in: transaction)
     } extents: { (step, target) throws(LMDBError) in
-      try step.allows(condition, for: key, of: generation, in: &target)
+      try step.allows(condition, orIfDamaged: admitsDamage, for: key, of: generation, in: &target)
     }
   }
 
@@ -121,17 +122,27 @@ enum RecordWork: ~Copyable {
   /// - Parameters:
   ///   - key: The key.
   ///   - generation: The generation of its partition.
-  ///   - onlyIfDamaged: Whether a sound record stays.
   ///   - transaction: The transaction.
   /// - Returns: The removal; nil if the key has no record.
   /// - Throws: `LMDBError` if LMDB fails.
   mutating func remove(
-    _ key: [UInt8], of generation: Generation, onlyIfDamaged: Bool, in transaction: inout IndexTransaction
+    _ key: [UInt8], of generation: Generation, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> RecordRemoval? {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
-      try step.remove(key, of: generation, onlyIfDamaged: onlyIfDamaged, in: &transaction)
+      try step.remove(key, of: generation, in: &transaction)
     } extents: { (step, target) throws(LMDBError) in
-      try step.remove(key, of: generation, onlyIfDamaged: onlyIfDamaged, in: &target)
+      try step.remove(key, of: generation, in: &target)
+    }
+  }
+
+  /// Removes the key's record if it is damaged. Returns nil if the key has no damaged record.
+  mutating func removeDamaged(
+    _ key: [UInt8], of generation: Generation, in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> RemovedDamage? {
+    try change(in: &transaction) { (step, transaction) throws(LMDBError) in
+      try step.removeDamaged(key, of: generation, in: &transaction)
+    } extents: { (step, target) throws(LMDBError) in
+      try step.removeDamaged(key, of: generation, in: &target)
     }
   }
 

@@ -10,8 +10,6 @@ struct StepOutcome {
   var removalsByPartition: [ObjectIdentifier: Int] = [:]
   /// The live records that were evicted to make room.
   var evicted: [EvictedRecord] = []
-  /// The records that were removed because they are damaged.
-  var damaged: [(partition: Partition, key: [UInt8])] = []
   /// The invalidations that were written, with their versions in file order, and the resulting row of versions.
   var invalidations:
     [(partition: Partition, written: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow)] = []

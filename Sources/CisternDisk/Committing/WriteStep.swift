@@ -73,13 +73,17 @@ struct WriteStep: ~Copyable {
   }
 
   /// Whether the write has no condition, or its condition holds for the key's record.
+  ///
+  /// A removal also takes place over a damaged record. Its caller has told observers that the key has no value.
   mutating func allows(
     _ entry: StagedEntry, of partition: Partition, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
     guard let condition = entry.condition else { return true }
     let generation = try generation(of: partition, creating: false, in: &transaction.transaction)
     guard generation != .zero else { return false }
-    return try records.allows(condition, for: entry.write.key, of: generation, in: &transaction)
+    let isRemoval = if case .removal = entry.write { true } else { false }
+    return try records.allows(
+      condition, orIfDamaged: isRemoval, for: entry.write.key, of: generation, in: &transaction)
   }
 
   private mutating func fileVersion(of partition: Partition) -> FileInvalidationVersion {
@@ -95,20 +99,32 @@ struct WriteStep: ~Copyable {
   /// - Parameters:
   ///   - key: The key.
   ///   - partition: The partition.
-  ///   - onlyIfDamaged: Whether a sound record stays.
   ///   - transaction: The transaction.
   /// - Throws: `LMDBError` if LMDB fails.
   mutating func remove(
-    _ key: [UInt8], of partition: Partition, onlyIfDamaged: Bool = false, in transaction: inout IndexTransaction
+    _ key: [UInt8], of partition: Partition, in transaction: inout IndexTransaction
   ) throws(LMDBError) {
     let generation = try generation(of: partition, creating: false, in: &transaction.transaction)
     guard generation != .zero else { return }
-    let removal = try records.remove(key, of: generation, onlyIfDamaged: onlyIfDamaged, in: &transaction)
-    switch removal {
-    case .damaged? where onlyIfDamaged: outcome.damaged.append((partition, key))
+    switch try records.remove(key, of: generation, in: &transaction) {
     case .sound?, .damaged?: outcome.countRemoval(of: partition)
     case nil: break
     }
+  }
+
+  /// Removes the key's record if it is damaged.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - partition: The partition.
+  ///   - transaction: The transaction.
+  /// - Returns: The record that was removed; nil if the key has no damaged record.
+  /// - Throws: `LMDBError` if LMDB fails.
+  mutating func removeDamaged(
+    _ key: [UInt8], of partition: Partition, in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> RemovedDamage? {
+    let generation = try generation(of: partition, creating: false, in: &transaction.transaction)
+    return generation == .zero ? nil : try records.removeDamaged(key, of: generation, in: &transaction)
   }
 
   // MARK: Generations

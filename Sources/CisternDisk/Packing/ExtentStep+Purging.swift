@@ -67,7 +67,8 @@ extension ExtentStep {
       guard try seek(item.digest, address, of: generation, in: &target) else { continue }
       let size =
         try withRecord(at: address, in: target) { record in
-          PackedHeader(record, at: address).flatMap { set.conceals(record, $0) ? $0.size : nil }
+          // Damage does not keep a record: after the end of the invalidations, an enumeration would find it.
+          PackedHeader(trusting: record, at: address).flatMap { set.conceals(record, $0) ? $0.size : nil }
         } ?? nil
       guard let size else { continue }
       try drop(FoundRecord(address: address, size: size), item.digest, of: generation, in: &target)

@@ -138,17 +138,18 @@ struct ExtentStep: ~Copyable {
     return true
   }
 
-  /// Returns whether the condition holds for the key's record. False if the key has none.
+  /// Returns whether the condition holds for the key's record. False if the key has none. `admitsDamage` is the result
+  /// for a damaged record.
   mutating func allows(
-    _ condition: RecordCondition, for key: [UInt8], of generation: Generation,
+    _ condition: RecordCondition, orIfDamaged admitsDamage: Bool, for key: [UInt8], of generation: Generation,
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
     guard let found = try find(key.rawSpan, RecordDigest(of: key.rawSpan), of: generation, in: &target) else {
       return false
     }
     return try withRecord(at: found.address, in: target) { record in
-      guard let header = PackedHeader(record, at: found.address) else { return false }
-      return condition.holds(for: header.metadata(of: record), record.extracting(header.value))
+      guard let header = PackedHeader(record, at: found.address) else { return admitsDamage }
+      return condition.allows(for: header.metadata(of: record), record.extracting(header.value))
     } ?? false
   }
 
@@ -157,13 +158,11 @@ struct ExtentStep: ~Copyable {
   /// - Parameters:
   ///   - key: The key.
   ///   - generation: The generation of its partition.
-  ///   - onlyIfDamaged: Whether a sound record stays.
   ///   - target: The transaction.
   /// - Returns: The removal; nil if the key has no record.
   /// - Throws: `LMDBError` if LMDB fails.
   mutating func remove(
-    _ key: [UInt8], of generation: Generation, onlyIfDamaged: Bool = false,
-    in target: inout some ExtentTarget & ~Copyable & ~Escapable
+    _ key: [UInt8], of generation: Generation, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> RecordRemoval? {
     _ = try liveCounts(generation, in: target)
     let digest = RecordDigest(of: key.rawSpan)
@@ -171,15 +170,25 @@ struct ExtentStep: ~Copyable {
     guard let found = try find(key.rawSpan, digest, of: generation, in: &target) else {
       return outcome.invalidItems > invalidItems ? .damaged : nil
     }
-    var removal = RecordRemoval.sound
-    if onlyIfDamaged {
-      let isSound =
-        try withRecord(at: found.address, in: target) { PackedHeader($0, at: found.address) != nil } ?? false
-      if isSound { return nil }
-      removal = .damaged
-    }
     try drop(found, digest, of: generation, in: &target)
-    return removal
+    return .sound
+  }
+
+  /// Removes the key's record if it is damaged. Returns nil if the key has no damaged record.
+  mutating func removeDamaged(
+    _ key: [UInt8], of generation: Generation, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> RemovedDamage? {
+    _ = try liveCounts(generation, in: target)
+    let digest = RecordDigest(of: key.rawSpan)
+    let invalidItems = outcome.invalidItems
+    guard let found = try find(key.rawSpan, digest, of: generation, in: &target) else {
+      return outcome.invalidItems > invalidItems ? .visible : nil
+    }
+    let isSound = try withRecord(at: found.address, in: target) { PackedHeader($0, at: found.address) != nil } ?? false
+    if isSound { return nil }
+    let isConcealed = try isConcealed(found.address, of: generation, in: target)
+    try drop(found, digest, of: generation, in: &target)
+    return isConcealed ? .concealed : .visible
   }
 
   // MARK: Ends

@@ -239,14 +239,7 @@ final class StagingArea: Sendable {
 extension RecordCondition {
   /// Whether a write with this condition may follow a staged write of its key.
   ///
-  /// A staged write with a condition does not show which record is on disk.
-  fileprivate func permitsWrite(after earlier: StagedEntry) -> Bool {
-    if holds(for: earlier.write) { return true }
-    guard earlier.condition != nil else { return false }
-    switch self {
-    case .identity: return true
-    // The rewrite has not ended, and neither has the record that has this use.
-    case .ended: return !earlier.isRewrite
-    }
-  }
+  /// A reader of another record has seen an older state, or one of another process. It drops its write. Otherwise, a use could be
+  /// lost behind a removal, or a removal that observers know of behind a use. The next reader tries again.
+  fileprivate func permitsWrite(after earlier: StagedEntry) -> Bool { holds(for: earlier.write) }
 }

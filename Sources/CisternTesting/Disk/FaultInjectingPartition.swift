@@ -245,7 +245,7 @@ extension TierContents {
   /// Whether the condition holds for the key's newest record.
   fileprivate func fulfills(_ condition: RecordCondition, forKey key: [UInt8], in name: String) -> Bool {
     guard let record = partitions[name]!.record(forKey: key) else { return false }
-    return condition.holds(for: record.metadata, record.bytes.rawSpan)
+    return condition.allows(for: record.metadata, record.bytes.rawSpan)
   }
 
   var isReadable: Bool {

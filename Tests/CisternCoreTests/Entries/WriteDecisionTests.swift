@@ -60,21 +60,31 @@ struct WriteDecisionTests {
     var questions = 0
     var stagings = 0
 
-    init(_ intent: WriteIntent, _ situation: WriteSituation, _ presence: RecordPresence, _ staging: StagingOutcome) {
+    /// `later` is the answer of the tier after it got the write.
+    init(
+      _ intent: WriteIntent, _ situation: WriteSituation, _ presence: RecordPresence, _ staging: StagingOutcome,
+      later: RecordPresence
+    ) {
       var calls: [String] = []
       decision = WriteDecision.decide(intent, in: situation) {
         calls.append("ask")
-        return presence
+        return calls == ["ask", "stage", "ask"] ? later : presence
       } stage: {
         calls.append("stage")
         return staging
       }
       questions = calls.count { $0 == "ask" }
       stagings = calls.count { $0 == "stage" }
-      isInOrder = calls != ["stage", "ask"] || intent.endsLifetime
+      isInOrder =
+        switch calls {
+        case ["stage", "ask"]: intent.endsLifetime
+        case ["ask", "stage", "ask"]: intent.isDiscard && presence == .readable
+        default: questions <= 1
+        }
     }
 
-    /// Whether the presence was read before the write was staged. Only the end of a lifetime reads it afterwards.
+    /// Whether the presence was read at most once, and before the write was staged. The end of a lifetime reads it afterwards. A
+    /// discard of a record that the tier has reads it again.
     var isInOrder = true
   }
 
@@ -84,6 +94,8 @@ struct WriteDecisionTests {
     let situation: WriteSituation
     let presence: RecordPresence
     let staging: StagingOutcome
+    /// The record after a discard was staged.
+    let later: RecordPresence
 
     /// Whether the key had a value for observers.
     var existed: Bool { situation.shownByEdits ?? (situation.isInMemory || presence == .readable) }
@@ -120,9 +132,9 @@ struct WriteDecisionTests {
       case .remove: return existed ? .removed(.explicit) : nil
       case .promote(_, let reason):
         return reason != nil && staging == .refused && !situation.isHeld ? .removed(.refused) : nil
-      case .discard(.expired, _): return presence == .readable ? .removed(.expired) : nil
-      case .discard(.undecodable, _): return presence == .readable ? .removed(.lost) : nil
-      case .discard(.outdated, _): return presence == .readable ? .removed(.outdated) : nil
+      case .discard(.expired, _): return presence == .readable && later != .readable ? .removed(.expired) : nil
+      case .discard(.undecodable, _): return presence == .readable && later != .readable ? .removed(.lost) : nil
+      case .discard(.outdated, _): return presence == .readable && later != .readable ? .removed(.outdated) : nil
       case .expire: return isLeft ? nil : .removed(.expired)
       case .noteUse: return staging == .refused && !situation.isInMemory ? .removed(.refused) : nil
       case .loseRecord(let cause):
@@ -214,29 +226,32 @@ struct WriteDecisionTests {
       for situation in Self.situations {
         for presence in RecordPresence.allCases {
           for staging in StagingOutcome.allCases {
-            let trial = Trial(intent, situation, presence, staging)
-            let rules = Rules(intent: intent, situation: situation, presence: presence, staging: staging)
-            let expected = WriteDecision(
-              rules.entry, effect: rules.effect, edits: rules.edits, event: rules.event, counter: rules.counter)
-            if trial.decision != expected || trial.stagings != (rules.isStaged ? 1 : 0) {
-              Issue.record("\(intent) in \(situation), \(presence), \(staging): \(trial) instead of \(expected)")
+            for later in intent.isDiscard ? RecordPresence.allCases : [presence] {
+              let trial = Trial(intent, situation, presence, staging, later: later)
+              let rules = Rules(
+                intent: intent, situation: situation, presence: presence, staging: staging, later: later)
+              let expected = WriteDecision(
+                rules.entry, effect: rules.effect, edits: rules.edits, event: rules.event, counter: rules.counter)
+              if trial.decision != expected || trial.stagings != (rules.isStaged ? 1 : 0) {
+                Issue.record("\(intent) in \(situation), \(presence), \(staging): \(trial) instead of \(expected)")
+              }
+              if !trial.isInOrder { Issue.record("\(intent) in \(situation): \(trial)") }
+              cases += 1
             }
-            // The tier is asked at most once, and before it gets the write.
-            if trial.questions > 1 || !trial.isInOrder { Issue.record("\(intent) in \(situation): \(trial)") }
-            cases += 1
           }
         }
       }
     }
-    // 107 writes, 24 situations, 4 records and 4 answers.
-    #expect(cases == 107 * 24 * 16)
+    // 107 writes, 24 situations, 4 records and 4 answers. 6 of the writes are discards, with 4 records afterwards.
+    #expect(cases == (101 + 6 * 4) * 24 * 16)
     print("decisions on writes covered: \(cases)")
   }
 
   @Test func `without observers a store does not ask the second tier`() {
     for situation in Self.situations where !situation.isObserved {
       for isAnnounced in Self.bools {
-        let trial = Trial(.store(effect: .replacement, isAnnounced: isAnnounced), situation, .readable, .record)
+        let trial = Trial(
+          .store(effect: .replacement, isAnnounced: isAnnounced), situation, .readable, .record, later: .readable)
         #expect(trial.questions == 0)
       }
     }
@@ -265,6 +280,9 @@ struct WriteDecisionTests {
 }
 
 extension WriteIntent {
+  /// Whether the write removes a record that a reader cannot use.
+  fileprivate var isDiscard: Bool { if case .discard = self { true } else { false } }
+
   /// Whether the write ends a lifetime. Only the record that ended is removed, and another one may be left.
   fileprivate var endsLifetime: Bool {
     switch self {

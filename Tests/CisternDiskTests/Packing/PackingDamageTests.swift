@@ -113,7 +113,7 @@ struct PackingDamageTests {
     }
     for key in lostKeys {
       _ = try model.transaction { (model, step) throws(LMDBError) in
-        #expect(try step.remove(key.key, of: .first, onlyIfDamaged: true, in: &model.target) == .damaged)
+        #expect(try step.removeDamaged(key.key, of: .first, in: &model.target) == .visible)
       }
     }
     #expect(model.target.committed.index[.first]?.count == former - lostKeys.count)
@@ -138,12 +138,14 @@ struct PackingDamageTests {
     _ = try model.transaction { (model, step) throws(LMDBError) in
       let condition = RecordCondition.ended(by: WallTime(nanosecondsSince1970: .max))
       for number in 0..<2 {
-        let allows = try step.allows(condition, for: key(number).key, of: .first, in: &model.target)
+        let key = key(number).key
+        let allows = try step.allows(condition, orIfDamaged: false, for: key, of: .first, in: &model.target)
         #expect(allows == (number == 1))
+        #expect(try step.allows(condition, orIfDamaged: true, for: key, of: .first, in: &model.target))
       }
       for number in 0..<2 {
-        let removal = try step.remove(key(number).key, of: .first, onlyIfDamaged: true, in: &model.target)
-        #expect(removal == (number == 0 ? .damaged : nil))
+        let removal = try step.removeDamaged(key(number).key, of: .first, in: &model.target)
+        #expect(removal == (number == 0 ? .visible : nil))
       }
       model.pending[key(0)] = nil
     }

@@ -154,7 +154,8 @@ extension PackingModel {
     case .rewrite(let key, let value, let old):
       let identity = old.map { RecordIdentity($0.metadata, bytes: $0.bytes.rawSpan) }
       guard let identity else { return true }
-      let allows = try step.allows(.identity(identity), for: key.key, of: key.generation, in: &target)
+      let allows = try step.allows(
+        .identity(identity), orIfDamaged: false, for: key.key, of: key.generation, in: &target)
       #expect(allows == (pending[key] == old))
       return try allows ? put(key, value, &step) : true
     case .remove(let key): try remove(key, &step)

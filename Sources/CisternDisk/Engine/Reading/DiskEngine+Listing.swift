@@ -4,7 +4,7 @@ import LMDB
 extension DiskEngine {
   /// Calls `body` with each committed record of the partition until it returns false.
   ///
-  /// Skips damaged records, and records with a staged replacement or removal. Each snapshot lasts for a few records
+  /// Skips damaged records, which are then removed, and records with a staged replacement or removal. Each snapshot lasts for a few records
   /// only, so a slow `body` does not prevent the reuse of the file's pages.
   func forEachRecord(
     of partition: Partition, _ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool
@@ -16,7 +16,11 @@ extension DiskEngine {
       guard let final = records.last else { return }
       last = final.position
       for record in records {
-        guard let metadata = record.metadata, partition.stagedEntryExceptRewrite(forKey: record.key.rawSpan) == nil,
+        guard let metadata = record.metadata else {
+          if !record.key.isEmpty { reportDefect(record.key.rawSpan, of: partition) }
+          continue
+        }
+        guard partition.stagedEntryExceptRewrite(forKey: record.key.rawSpan) == nil,
           !partition.invalidations.concealsCommitted(metadata, key: record.key.rawSpan)
         else { continue }
         guard try body(record.key.rawSpan, metadata, record.size) else { return }

@@ -5,7 +5,7 @@ import LMDB
 struct ListedRecord {
   /// The position in the order of the file.
   let position: [UInt8]
-  /// Empty if the record is damaged.
+  /// Empty if damage makes the key unreadable.
   var key: [UInt8] = []
   /// Nil if the record is damaged.
   var metadata: RecordMetadata?
@@ -38,8 +38,13 @@ struct ListedRecord {
       return nil
     }
     self.init(position: bytes.copiedBytes())
-    guard let fileKey = DiskKey(bytes), let header = RecordHeader(record, under: bytes) else { return }
-    key = fileKey.isDigest ? record.extracting(header.key).copiedBytes() : fileKey.directKey
+    guard let fileKey = DiskKey(bytes) else { return }
+    if !fileKey.isDigest {
+      key = fileKey.directKey
+    } else if let header = RecordHeader(trusting: record) {
+      key = record.extracting(header.key).copiedBytes()
+    }
+    guard let header = RecordHeader(record, under: bytes) else { return }
     metadata = header.metadata(of: record)
     size = header.value.count
   }
@@ -74,9 +79,11 @@ struct ListedRecord {
     _ address: RecordAddress, _ digest: RecordDigest, _ tables: FileTables, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     guard let record = try tables.bytes(at: address, in: transaction),
-      let header = PackedHeader(record, at: address), RecordDigest(of: record.extracting(header.key)) == digest
+      let header = PackedHeader(trusting: record, at: address),
+      RecordDigest(of: record.extracting(header.key)) == digest
     else { return }
     key = record.extracting(header.key).copiedBytes()
+    guard header.isSound(record, at: address) else { return }
     metadata = header.metadata(of: record)
     size = header.value.count
   }

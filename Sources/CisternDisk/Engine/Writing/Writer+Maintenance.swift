@@ -52,18 +52,22 @@ extension Writer {
       }
     }
     guard !records.isEmpty, let file = engine.file else { return }
+    var removed: [(partition: Partition, key: [UInt8])] = []
     var leaving: [EvictedKey] = []
     do throws(LMDBError) {
       try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
         for (partition, key) in records {
-          try step.remove(key, of: partition, onlyIfDamaged: true, in: &transaction)
-        }
-        // The tags of a damaged record are unknown, so only invalidations by prefix can cover it.
-        leaving = step.outcome.damaged.map { partition, key in
+          // Before the removal: the record belongs to this clear count or an earlier one.
+          let (clearCount, generation) = partition.clearCountAndGeneration
+          guard let damaged = try step.removeDamaged(key, of: partition, in: &transaction) else { continue }
+          removed.append((partition, key))
+          // Without a generation, a clear has hidden the record, and is not committed yet.
+          if generation == .zero { continue }
+          if case .concealed = damaged { continue }
+          // The tags of a damaged record are unknown, so only invalidations by prefix can cover it later.
           let record = LostRecord(
-            clearCount: partition.clearCount, invalidationVersion: partition.invalidations.invalidationVersion, tags: []
-          )
-          return EvictedKey(partition: partition, key: key, record: record)
+            clearCount: clearCount, invalidationVersion: partition.invalidations.invalidationVersion, tags: [])
+          leaving.append(EvictedKey(partition: partition, key: key, record: record))
         }
         for key in leaving { key.note() }
       }
@@ -71,7 +75,7 @@ extension Writer {
       for key in leaving { key.withdraw() }
       throw error
     }
-    for key in leaving {
+    for key in removed {
       engine.report(.damagedRecord, "a record of the cache \(key.partition.name) had a wrong checksum, and was removed")
       key.partition.report([RecordLoss(key: key.key, cause: .damaged)])
     }
