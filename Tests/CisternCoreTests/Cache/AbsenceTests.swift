@@ -219,7 +219,7 @@ import Testing
     #expect(shelf.cache.isKnownAbsent("c"))
 
     // In a cache of non-optional values, the record of an absent value is not decodable, and the key is a miss.
-    var options = Store.Configuration()
+    var options: Store.Configuration = .ignoringMemoryPressure
     options.clock = shelf.clock
     let store = try Store(secondTier: tier, memoryLimit: .kibibytes(64), configuration: options)
     let plain = try store.cache("texts", of: String.self, keyedBy: String.self)

@@ -1,3 +1,4 @@
+import CisternTestSupport
 import CisternTesting
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 @Suite struct CachedValueTests {
   @Test func `a cached value is returned fresh or stale from either tier, and its absence is an error`() throws {
     let clock = ManualClock()
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.clock = clock
     let store = try Store(
       secondTier: FaultInjectingTier(), memoryLimit: .mebibytes(1), configuration: configuration)

@@ -113,7 +113,7 @@ struct FetchOutcomeTests {
 
   @Test func `a cache of optional values stores the absence with its own lifetime`() async throws {
     let clock = ManualClock()
-    var store = Store.Configuration()
+    var store: Store.Configuration = .ignoringMemoryPressure
     store.clock = clock
     var configuration = CacheConfiguration<Int?>()
     configuration.absenceExpiry = .after(.seconds(5))

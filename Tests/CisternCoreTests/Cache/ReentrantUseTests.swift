@@ -67,7 +67,7 @@ struct ReentrantUseTests {
         _ = cache.statistics
         cache["b"] = nil
       }
-      var configuration = Store.Configuration()
+      var configuration: Store.Configuration = .ignoringMemoryPressure
       configuration.taskExecutor = executor
       let cache = try Cache<String, Int>(
         costLimit: 100,
@@ -114,7 +114,7 @@ struct ReentrantUseTests {
     }
     let reference = Reference<Cache<String, Int>>()
     let tier = FaultInjectingTier()
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.reportHandler = { _ in _ = reference.value?["a"] }
     let store = try Store(secondTier: tier, memoryLimit: .bytes(100), configuration: configuration)
     let codec = Meddling {

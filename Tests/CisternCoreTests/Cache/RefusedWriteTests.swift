@@ -10,7 +10,7 @@ struct RefusedWriteTests {
   private func open(
     memoryLimit: Int, tier: FaultInjectingTier?, reports: Recorder<StoreReport>? = nil
   ) throws -> Cache<String, [UInt8]> {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.respondsToMemoryPressure = false
     if let reports { configuration.reportHandler = { reports.record($0) } }
     return try Store(secondTier: tier, memoryLimit: .bytes(memoryLimit), configuration: configuration)
@@ -157,7 +157,7 @@ struct RefusedWriteTests {
     }
     let reports = Recorder<StoreReport>()
     let tier = FaultInjectingTier()
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.reportHandler = { reports.record($0) }
     let store = try Store(secondTier: tier, memoryLimit: .bytes(100), configuration: configuration)
     var settings = CacheConfiguration<Int>()
@@ -195,7 +195,7 @@ struct RefusedWriteTests {
       var generator = SeededGenerator(seed: seed)
       let costLimit = [1, 10, 100, 10_000][generator.next(below: 4)]
       let countLimit = [1, 3, 50, 1_000][generator.next(below: 4)]
-      var configuration = Store.Configuration()
+      var configuration: Store.Configuration = .ignoringMemoryPressure
       configuration.evictionPolicy = policy
       let cache = try Cache<Int, Int>(
         costLimit: costLimit, countLimit: countLimit, weigher: { $0 }, configuration: configuration)

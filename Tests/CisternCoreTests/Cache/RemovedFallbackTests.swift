@@ -59,7 +59,7 @@ struct RemovedFallbackTests {
     kind: Kind, interruption: Interruption
   ) async throws {
     let clock = ManualClock()
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.clock = clock
     let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: configuration)
     let cache = try store.cache("cache", of: Int.self, keyedBy: String.self)

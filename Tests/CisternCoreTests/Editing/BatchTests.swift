@@ -124,7 +124,7 @@ struct BatchTests {
 
   @Test func `a batch that cannot be encoded or is too large throws and stores nothing`() throws {
     try SeededExecutor.run(seed: 0) { executor in
-      var settings = Store.Configuration()
+      var settings: Store.Configuration = .ignoringMemoryPressure
       settings.taskExecutor = executor
       let tier = FaultInjectingTier(commits: .immediate, taskExecutor: executor)
       let store = try Store(secondTier: tier, memoryLimit: .bytes(100), configuration: settings)

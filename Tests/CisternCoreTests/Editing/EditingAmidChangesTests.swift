@@ -46,7 +46,7 @@ struct EditingAmidChangesTests {
 
   @Test func `a write becomes the edit's base even after a memory-only cache evicted the shown value`() throws {
     try SeededExecutor.run(seed: 0) { executor in
-      var settings = Store.Configuration()
+      var settings: Store.Configuration = .ignoringMemoryPressure
       settings.taskExecutor = executor
       let cache = try Cache<String, Fields>(costLimit: 100, configuration: settings)
       cache["k"] = ["below": 1]

@@ -47,7 +47,7 @@ struct EditsMeetOthersTests {
 
   @Test func `a value that is evicted during its own edit is inserted again`() throws {
     try SeededExecutor.run(seed: 0) { executor in
-      var settings = Store.Configuration()
+      var settings: Store.Configuration = .ignoringMemoryPressure
       settings.taskExecutor = executor
       let store = try Store(secondTier: nil, memoryLimit: .mebibytes(1), configuration: settings)
       let cache = try store.cache(

@@ -34,7 +34,7 @@ struct RefusedEditsTests {
       try SeededExecutor.run(seed: 0) { executor in
         let tier = hasTier ? FaultInjectingTier(taskExecutor: executor) : nil
         tier?.setSizeLimit(1_000)
-        var settings = Store.Configuration()
+        var settings: Store.Configuration = .ignoringMemoryPressure
         settings.taskExecutor = executor
         let store = try Store(secondTier: tier, memoryLimit: .bytes(1_000), configuration: settings)
         var configuration = CacheConfiguration<String>()

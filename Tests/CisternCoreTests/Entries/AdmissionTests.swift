@@ -1,3 +1,4 @@
+import CisternTestSupport
 import CisternTesting
 import Testing
 
@@ -10,7 +11,7 @@ struct AdmissionTests {
   ///
   /// The requests are for more than twice the keys that it can hold. The policy judges only after enough evictions.
   private func cache(_ policy: EvictionPolicyKind = .leastHitDensity) throws -> Cache<Int, Int> {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.evictionPolicy = policy
     let cache = try Cache<Int, Int>(costLimit: 1_000, weigher: { $0 }, configuration: configuration)
     var generator = SeededGenerator(seed: 5)

@@ -18,7 +18,7 @@ struct ClearingTests {
 
   @Test func `a clear removes all entries immediately and releases many values in the background`() throws {
     try SeededSchedule.explore(seeds: 20) { executor in
-      var configuration = Store.Configuration()
+      var configuration: Store.Configuration = .ignoringMemoryPressure
       configuration.taskExecutor = executor
       let cache = try Cache<Int, Witness>(configuration: configuration)
       let gone = Recorder<Bool>()
@@ -42,7 +42,7 @@ struct ClearingTests {
 
   @Test(arguments: EvictionPolicyKind.allCases)
   func `a trim frees the memory of the entry table`(policy: EvictionPolicyKind) throws {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.shardCount = 4
     configuration.evictionPolicy = policy
     let cache = try Cache<Int, Int>(configuration: configuration)

@@ -1,3 +1,4 @@
+import CisternTestSupport
 import CisternTesting
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 /// Records that expire, or are evicted or invalidated, while a caller reads them.
 struct DiscardedRecordTests {
   private func cache(over tier: FaultInjectingTier, _ clock: ManualClock) throws -> Cache<String, Int> {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.clock = clock
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)
     return try store.cache("numbers", of: Int.self, keyedBy: String.self)

@@ -1,3 +1,4 @@
+import CisternTestSupport
 import CisternTesting
 import Locking
 import Testing
@@ -9,7 +10,7 @@ import Testing
 struct EvictionThreadsTests {
   @Test(arguments: [2, 16])
   func `limits hold and nothing is lost while shards evict from each other`(shardCount: Int) async throws {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.shardCount = shardCount
     let limit = 2_000
     let cache = try Cache<Int, Int>(costLimit: limit, weigher: { $0 }, configuration: configuration)

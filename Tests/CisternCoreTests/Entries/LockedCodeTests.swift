@@ -1,3 +1,4 @@
+import CisternTestSupport
 import CisternTesting
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 /// would deadlock under a lock.
 struct LockedCodeTests {
   private static func configuration(_ policy: EvictionPolicyKind = .s3FIFO) -> Store.Configuration {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.shardCount = 1
     configuration.evictionPolicy = policy
     return configuration

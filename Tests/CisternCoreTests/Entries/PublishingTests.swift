@@ -7,7 +7,7 @@ import Testing
 /// The publication of fetched values in a cache whose values have no lifetime, no tags and no second tier.
 struct PublishingTests {
   private static func configuration(_ policy: EvictionPolicyKind) -> Store.Configuration {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.shardCount = 1
     configuration.evictionPolicy = policy
     return configuration

@@ -1,3 +1,4 @@
+import CisternTestSupport
 import Testing
 
 @testable import CisternCore
@@ -5,7 +6,7 @@ import Testing
 /// Sets that replace an existing value, with equal cost and with another cost.
 struct ReplacingTests {
   private func cache(_ policy: EvictionPolicyKind, costLimit: Int) throws -> Cache<String, Int> {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.evictionPolicy = policy
     return try Cache(costLimit: costLimit, weigher: { max($0, 1) }, configuration: configuration)
   }

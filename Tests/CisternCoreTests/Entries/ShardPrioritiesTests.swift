@@ -1,3 +1,4 @@
+import CisternTestSupport
 import CisternTesting
 import Testing
 
@@ -52,7 +53,7 @@ struct ShardPrioritiesTests {
   }
 
   @Test func `an idle shard gives its space to the shards in use`() throws {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.shardCount = 8
     let cache = try Cache<Int, Int>(costLimit: 800, weigher: { $0 }, configuration: configuration)
     let shards = 0..<8
@@ -75,7 +76,7 @@ struct ShardPrioritiesTests {
   }
 
   @Test func `a shard that evicts an entry publishes the density of its next candidate`() throws {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.shardCount = 4
     let cache = try Cache<Int, Int>(costLimit: 400, weigher: { $0 }, configuration: configuration)
     for key in 0..<4_000 { cache[key] = 1 + key % 7 }

@@ -1,3 +1,4 @@
+import CisternTestSupport
 import CisternTesting
 import Testing
 
@@ -9,7 +10,7 @@ struct ShardedEvictionTests {
   private func cache(
     shardCount: Int, limit: Int, policy: EvictionPolicyKind = .leastHitDensity
   ) throws -> Cache<Int, Int> {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.shardCount = shardCount
     configuration.evictionPolicy = policy
     configuration.respondsToMemoryPressure = false

@@ -1,3 +1,4 @@
+import CisternTestSupport
 import CisternTesting
 import Locking
 import Testing
@@ -12,7 +13,7 @@ struct SharedLookUpTests {
   private func cache(
     _ policy: EvictionPolicyKind = .s3FIFO, taskExecutor: (any TaskExecutor)? = nil
   ) throws -> Cache<String, Int> {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.evictionPolicy = policy
     configuration.taskExecutor = taskExecutor
     configuration.clock = clock

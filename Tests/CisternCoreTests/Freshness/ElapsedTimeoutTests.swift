@@ -68,7 +68,7 @@ struct ElapsedTimeoutTests {
   }
 
   @Test func `a caller with a timeout of zero gets no value of a flight that has completed before`() async throws {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.taskExecutor = BlockingExecutor()
     let store = try Store(secondTier: nil, memoryLimit: .mebibytes(1), configuration: configuration)
     let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)

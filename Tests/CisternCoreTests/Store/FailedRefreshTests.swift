@@ -9,7 +9,7 @@ import Testing
   private struct Broken: Error {}
 
   private func open(_ clock: ManualClock, _ reports: Recorder<StoreReport>) throws -> Cache<String, Int> {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.clock = clock
     configuration.reportHandler = { reports.record($0) }
     let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: configuration)

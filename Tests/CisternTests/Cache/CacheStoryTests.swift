@@ -70,7 +70,7 @@ import Testing
 
   @Test(arguments: EvictionPolicyKind.allCases)
   func `memory is within its limit when each write returns`(_ policy: EvictionPolicyKind) throws {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.evictionPolicy = policy
     let cache = try Cache<Int, Int>(costLimit: 1000, weigher: { $0 }, configuration: configuration)
     var generator = SeededGenerator(seed: 1)

@@ -123,7 +123,7 @@ import Testing
 
   @Test func `bytes that cannot be decoded are a miss, and the record is reported and removed`() async throws {
     let reports = Recorder<StoreReport.Code>()
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.reportHandler = { reports.record($0.code) }
     let tier = FaultInjectingTier()
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)

@@ -14,7 +14,7 @@ struct DiskRefusalTests {
   }
 
   private func open(_ scratch: TemporaryDirectory, isReadOnly: Bool = false) throws -> (Store, Cache<String, [UInt8]>) {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.isReadOnly = isReadOnly
     let store = try Store(
       directory: scratch.store, memoryLimit: .mebibytes(4), diskLimit: .mebibytes(1), configuration: configuration)

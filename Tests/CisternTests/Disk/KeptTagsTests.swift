@@ -90,7 +90,7 @@ import Testing
 
   /// A store that commits only when it is flushed.
   private func open(_ scratch: TemporaryDirectory) throws -> Store {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.commitInterval = .seconds(3600)
     return try Store(
       directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(8), configuration: configuration)

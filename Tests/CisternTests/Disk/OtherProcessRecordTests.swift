@@ -13,7 +13,7 @@ import Testing
     let cache: Cache<String, [UInt8]>
 
     init(expiry: Expiry = .never, schema: CacheSchema<[UInt8]>? = nil) async throws {
-      var configuration = Store.Configuration()
+      var configuration: Store.Configuration = .ignoringMemoryPressure
       configuration.durability = .processCrash
       configuration.commitInterval = .seconds(3600)
       configuration.clock = clock

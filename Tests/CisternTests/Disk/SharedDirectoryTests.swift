@@ -9,7 +9,7 @@ import Testing
 /// Caches of a store in which another process also invalidates records.
 @Suite(.serialized) struct SharedDirectoryTests {
   private func open(_ scratch: TemporaryDirectory) throws -> (Store, Cache<String, [UInt8]>) {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.durability = .processCrash
     let store = try Store(
       directory: scratch.store, memoryLimit: .mebibytes(4), diskLimit: .mebibytes(16), configuration: configuration)
@@ -90,7 +90,7 @@ import Testing
     let (first, unversioned) = try open(scratch)
     try await unversioned.commitValue([0], forKey: "key-0")
     try await first.close()
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.durability = .processCrash
     // Committed by the flushes only.
     configuration.commitInterval = .seconds(3600)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct EnumeratedWritesThreadsTests {
   @Test func `an enumeration has the data of a write that is committed during it`() async throws {
     let scratch = TemporaryDirectory()
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.durability = .processCrash
     configuration.commitInterval = .milliseconds(1)
     let store = try Store(

@@ -219,7 +219,7 @@ import Testing
     let fixture = try EnumerationFixture(layout)
     fixture.cache["a"] = [1]
     try await fixture.store.close()
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.isReadOnly = true
     let store = try Store(
       directory: fixture.scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(32),

@@ -24,7 +24,7 @@ struct CacheThreadsTests {
   func `in memory no read is stale, limits hold, and nothing is left over`(
     limit: Int, policy: EvictionPolicyKind
   ) async throws {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.evictionPolicy = policy
     let cache = try Cache<Int, Int>(costLimit: limit, configuration: configuration)
     #expect(try await hammer(cache, tier: nil) == [])

@@ -20,7 +20,7 @@ import Testing
   }
 
   private func open(_ scratch: TemporaryDirectory, isReadOnly: Bool = false) throws -> Store {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.isReadOnly = isReadOnly
     return try Store(
       directory: scratch.store, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(16), configuration: configuration)

@@ -11,7 +11,7 @@ import Testing
   private static let decomposed = "cafe\u{301}"
 
   private func open(_ scratch: TemporaryDirectory, isReadOnly: Bool = false) throws -> Store {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.isReadOnly = isReadOnly
     configuration.durability = .processCrash
     return try Store(

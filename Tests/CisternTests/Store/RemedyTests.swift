@@ -19,7 +19,7 @@ import Testing
     _ directory: String, diskLimit: ByteCount = .mebibytes(1), isReadOnly: Bool = false,
     commitInterval: Duration = .milliseconds(5)
   ) throws -> CisternError {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.isReadOnly = isReadOnly
     configuration.commitInterval = commitInterval
     return try #require(

@@ -9,7 +9,7 @@ import Testing
   private let reports = Recorder<StoreReport.Code>()
 
   private func open(_ layout: DiskLayout?) throws -> Store {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.diskLayout = layout
     configuration.reportHandler = { [reports] in reports.record($0.code) }
     return try Store(
@@ -119,7 +119,7 @@ import Testing
   @Test func `a limit below 4 MiB is refused with the dense layout, and converts a dense file without one`()
     async throws
   {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.diskLayout = .dense
     let error = #expect(throws: CisternError.self) {
       _ = try Store(
@@ -172,7 +172,7 @@ import Testing
   @Test func `stores that only read share a directory, whatever layout they name`() async throws {
     try await open(.dense).close()
     func openToRead(_ layout: DiskLayout?) throws -> Store {
-      var configuration = Store.Configuration()
+      var configuration: Store.Configuration = .ignoringMemoryPressure
       configuration.isReadOnly = true
       configuration.diskLayout = layout
       return try Store(

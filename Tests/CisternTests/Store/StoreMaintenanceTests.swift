@@ -7,7 +7,7 @@ import Testing
 /// Verification, compaction and backups of stores, as a program uses them.
 @Suite struct StoreMaintenanceTests {
   private func open(_ directory: String, clock: ManualClock, isReadOnly: Bool = false) throws -> Store {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.durability = .processCrash
     configuration.clock = clock
     configuration.isReadOnly = isReadOnly

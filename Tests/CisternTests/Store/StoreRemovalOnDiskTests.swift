@@ -7,7 +7,7 @@ import Testing
 /// Removal by tag from all caches of a store in a directory, or over a user's own tier.
 @Suite(.serialized) struct StoreRemovalOnDiskTests {
   private func open(_ scratch: TemporaryDirectory) throws -> Store {
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.durability = .processCrash
     return try Store(
       directory: scratch.store, memoryLimit: .mebibytes(4), diskLimit: .mebibytes(16), configuration: configuration)
