@@ -19,6 +19,9 @@ final class Barrier: Sendable {
   /// Whether the client must call ``park()`` before its next operation.
   var isClosed: Bool { closed.load(ordering: .acquiring) }
 
+  /// The number of clients that have not finished.
+  var memberCount: Int { state.withLock { $0.members } }
+
   /// Adds a client.
   func join() {
     state.withLock { $0.members += 1 }

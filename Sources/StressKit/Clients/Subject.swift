@@ -57,10 +57,15 @@ struct Subject: Sendable {
   }
 
   /// Ends the observation, and closes the stores. No client may use them.
+  ///
+  /// Both stores are closed in any case: a store that stays open could not be opened again. Throws the first error.
   func close() async throws {
     observations.cancelAll()
-    try await store.close()
-    try await exerciseStore?.close()
+    var failure: (any Error)?
+    for store in [store, exerciseStore].compactMap({ $0 }) {
+      do { try await store.close() } catch { failure = failure ?? error }
+    }
+    if let failure { throw failure }
   }
 }
 

@@ -1,4 +1,5 @@
 import Cistern
+import InputFormats
 import Locking
 
 /// An observer of a whole cache that checks the changes that it receives.
@@ -147,8 +148,11 @@ extension ObserverWitness {
   }
 
   /// Waits until all writes have been reported, and compares the events with the cache. The cache must be idle.
-  func settle(with cache: Cache<String, [UInt8]>) async {
-    await wait { self.state.withLock { $0.announcedWrites >= $0.writes } }
+  ///
+  /// Late events have the time `patience`. After the first event that does not come in time, the method waits no more:
+  /// with a time for each key, the check of a cache that lost many values would take hours.
+  func settle(with cache: Cache<String, [UInt8]>, patience: Duration = .seconds(5)) async {
+    await wait(patience.nanoseconds) { self.state.withLock { $0.announcedWrites >= $0.writes } }
     for name in state.withLock({ state in
       state.keys.filter { !$0.value.written.subtracting($0.value.announced).isEmpty }
     })
@@ -158,18 +162,25 @@ extension ObserverWitness {
       }
       violations.report(.observed, "\(name): writes \(missing.joined(separator: ", ")) were never reported")
     }
-    for name in state.withLock({ Array($0.keys.keys) }) { await compare(name, with: cache) }
+    var patience = patience.nanoseconds
+    for name in state.withLock({ Array($0.keys.keys) }) {
+      guard let wrong = await lastingDisagreement(name, with: cache, after: patience) else { continue }
+      violations.report(.observed, wrong)
+      patience = 0
+    }
   }
 
-  private func compare(_ name: String, with cache: Cache<String, [UInt8]>) async {
-    guard let wrong = disagreement(name, with: cache) else { return }
-    // The last event may not be delivered yet.
-    var lasting: String? = wrong
-    await wait {
-      lasting = self.disagreement(name, with: cache)
-      return lasting == nil
+  private func lastingDisagreement(
+    _ name: String, with cache: Cache<String, [UInt8]>, after patience: UInt64
+  ) async -> String? {
+    var wrong = disagreement(name, with: cache)
+    if wrong == nil { return nil }
+    // The last event may not be delivered yet. The read itself can remove a value that expired.
+    await wait(patience) {
+      wrong = self.disagreement(name, with: cache)
+      return wrong == nil
     }
-    if let lasting { violations.report(.observed, lasting) }
+    return wrong
   }
 
   private func disagreement(_ name: String, with cache: Cache<String, [UInt8]>) -> String? {
@@ -188,9 +199,9 @@ extension ObserverWitness {
 
   private func describe(_ version: Version?) -> String { version.map(\.description) ?? "nothing" }
 
-  /// Waits at most five seconds for a condition.
-  private func wait(until condition: () -> Bool) async {
-    let deadline = Ticks.now() + 5_000_000_000
+  /// Waits for a condition, but at most this number of nanoseconds.
+  private func wait(_ nanoseconds: UInt64, until condition: () -> Bool) async {
+    let deadline = Ticks.now() + nanoseconds
     while !condition(), Ticks.now() < deadline {
       // A cancelled sleep returns early, so the loop yields instead of spinning.
       do { try await Task.sleep(for: .milliseconds(1)) } catch { await Task.yield() }

@@ -29,7 +29,7 @@ final class StopSignal: Sendable {
     self.deadline.store(overflow ? .max : deadline, ordering: .relaxed)
   }
 
-  /// Whether the run must end.
+  /// Whether the run must end. Clients complete the operations that they have taken.
   var isRaised: Bool {
     stopped.load(ordering: .relaxed) || Ticks.now() >= deadline.load(ordering: .relaxed)
   }
@@ -41,6 +41,8 @@ final class StopSignal: Sendable {
   func take(_ count: Int) -> Int {
     guard !isRaised else { return 0 }
     let before = spent.wrappingAdd(count, ordering: .relaxed).oldValue
+    // The run is over, and the time for clients that wait begins.
+    if before >= budget - count { stopped.store(true, ordering: .relaxed) }
     return max(0, min(count, budget - before))
   }
 

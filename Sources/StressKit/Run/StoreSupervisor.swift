@@ -7,6 +7,8 @@ final class StoreSupervisor: Sendable {
     var reopenings = 0
     var changes = 0
     var refreshes = 0
+    /// Whether the subject is open. If a reopening fails, the former subject stays closed.
+    var isOpen = true
   }
 
   let limits: LimitWatch
@@ -63,6 +65,7 @@ final class StoreSupervisor: Sendable {
         holder.replace(with: try Subject(runState, directory: directory, isFirst: false))
         counts.withLock { $0.reopenings += 1 }
       } catch {
+        counts.withLock { $0.isOpen = false }
         runState.violations.report(.failed, "the store could not be reopened: \(error)")
         runState.stop.interrupt()
       }
@@ -71,6 +74,8 @@ final class StoreSupervisor: Sendable {
 
   /// Performs the final checks, and closes the store. All clients must have finished.
   func finish() async {
+    // A closed cache has no values, so every check of it would fail.
+    guard counts.withLock({ $0.isOpen }) else { return }
     await checkQuietCache()
     await closeSubject()
     let fetches = runState.ledger.count

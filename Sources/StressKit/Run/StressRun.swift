@@ -7,10 +7,13 @@ import Foundation
 ///                                ├─ supervisor: closes and reopens the store
 ///                                ├─ limits: checked many times a second
 ///                                └─ progress: a line every few seconds
+///
+/// A run ends in any case. Clients, checks and a closing that never end are violations, and the run does not wait for them.
 struct StressRun: Sendable {
   let configuration: StressConfiguration
   let stop: StopSignal
   let directory: StoreDirectory
+  var patience = Patience()
 
   init(_ configuration: StressConfiguration, stop: StopSignal) throws {
     self.configuration = configuration
@@ -51,43 +54,68 @@ struct StressRun: Sendable {
     return try await run(runState, origin)
   }
 
-  private func run(_ runState: RunState, _ origin: any Origin) async throws -> StressReport {
+  /// Performs the run with this origin.
+  func run(_ runState: RunState, _ origin: any Origin) async throws -> StressReport {
     let subject = try Subject(runState, directory: directory.path, isFirst: true)
     let holder = SubjectHolder(subject)
     let supervisor = StoreSupervisor(runState: runState, holder: holder, directory: directory.path)
     let tallies = (0..<configuration.clients).map { _ in ClientTally() }
     let start = Ticks.now()
     stop.begin(at: start)
-    await withTaskGroup { group in
-      group.addTask { await supervisor.watchLimits() }
-      group.addTask { await supervisor.reopenNowAndThen() }
-      group.addTask { await ProgressLine(runState: runState, tallies: tallies.map(\.main), start: start).run() }
-      await work(runState, origin, holder, tallies)
-      group.cancelAll()
+    let watch = Task {
+      await withTaskGroup { group in
+        group.addTask { await supervisor.watchLimits() }
+        group.addTask { await supervisor.reopenNowAndThen() }
+        group.addTask { await ProgressLine(runState: runState, tallies: tallies.map(\.main), start: start).run() }
+      }
     }
+    let waiting = await work(runState, origin, holder, tallies)
     let seconds = Double(Ticks.now() - start) / 1e9
-    await supervisor.finish()
-    runState.sample.check(names: runState.keys.names, into: runState.violations)
+    watch.cancel()
+    if waiting > 0 {
+      runState.violations.report(
+        .unsound, "\(waiting) clients still wait after the end of the run; the store was not checked, and stays open")
+    } else {
+      await finish(runState, supervisor, watch)
+    }
     return StressReport(self, runState, supervisor, tallies, seconds: seconds)
   }
 
   /// Runs the clients. When the run is over, cancels clients that still wait for a slow origin after some seconds.
+  ///
+  /// - Returns: The number of clients that did not end, even after their cancellation.
   private func work(
     _ runState: RunState, _ origin: any Origin, _ holder: SubjectHolder, _ tallies: [ClientTally]
-  ) async {
+  ) async -> Int {
     let clients = (0..<configuration.clients).map { index in
       Task {
         var client = Client(index: index, runState: runState, origin: origin, holder: holder, tally: tallies[index])
         await client.work()
       }
     }
-    let patience = Task {
+    let haveEnded = await ends {
+      for client in clients { await client.value }
+    } before: { [stop, patience] in
       while !stop.isRaised { try await Task.sleep(for: .milliseconds(100)) }
-      try await Task.sleep(for: .seconds(10))
+      try await Task.sleep(for: patience.beforeCancellation)
       for client in clients { client.cancel() }
+      try await Task.sleep(for: patience.afterCancellation)
     }
-    for client in clients { await client.value }
-    patience.cancel()
+    return haveEnded ? 0 : runState.barrier.memberCount
+  }
+
+  /// Performs the final checks, and closes the store.
+  private func finish(_ runState: RunState, _ supervisor: StoreSupervisor, _ watch: Task<Void, Never>) async {
+    let hasEnded = await ends {
+      await watch.value
+      await supervisor.finish()
+      runState.sample.check(names: runState.keys.names, into: runState.violations)
+    } before: { [patience] in
+      try await Task.sleep(for: patience.forChecks)
+    }
+    if !hasEnded {
+      runState.violations.report(.unsound, "the last checks and the closing of the store did not end")
+    }
   }
 
   /// Returns the reason why a user's server never returned a value, or nil if it returned one. The run's own origin

@@ -24,4 +24,29 @@ struct StoreSupervisorTests {
     #expect(supervisor.reopenings == 1)
     #expect(runState.violations.violations == [])
   }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `if the store cannot be opened again, this is reported, and the closed cache is not checked`() async throws {
+    var configuration = try StressCommand.parse(
+      ["--profile", "read-heavy", "--in-process", "--keys", "1000", "--value-size", "100", "--seed", "1"]
+    ).resolve()
+    configuration.lifetimes = Lifetimes([.forever])
+    let stop = StopSignal(configuration.bound)
+    let runState = RunState(configuration, stop: stop)
+    let directory = TemporaryDirectory()
+    let holder = SubjectHolder(try Subject(runState, directory: directory.store, isFirst: true))
+    for (key, name) in runState.keys.names.enumerated() {
+      let value = runState.keys.value(of: key, version: .written(1), run: runState.run)
+      holder.current.cache.setValue(value, forKey: name)
+      holder.current.witness.wrote(name, .written(1))
+    }
+    let supervisor = StoreSupervisor(
+      runState: runState, holder: holder, directory: try directory.file("file", "no directory"))
+    await supervisor.reopen()
+    await supervisor.finish()
+    #expect(supervisor.reopenings == 0)
+    #expect(stop.isInterrupted)
+    #expect(runState.violations.count == 1)
+    #expect(runState.violations.violations.first?.detail.contains("could not be reopened") == true)
+  }
 }

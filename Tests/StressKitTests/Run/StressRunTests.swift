@@ -106,6 +106,25 @@ import TestDirectories
     #expect(try await report.interrupted)
   }
 
+  @Test(.timeLimit(.minutes(1))) func `a run reports clients that wait forever, and ends without them`() async throws {
+    // Each of the three clients takes one burst of operations.
+    let configuration = try configuration(
+      "--in-process", "--operations", "96", "--clients", "3", "--keys", "10", "--value-size", "100", "--directory",
+      folder.path + "/store")
+    var run = try StressRun(configuration, stop: StopSignal(configuration.bound))
+    run.patience = Patience(beforeCancellation: .zero, afterCancellation: .zero)
+    let runState = RunState(configuration, stop: run.stop)
+    let behaviour = OriginBehaviour(
+      run: runState.run, keys: runState.keys, register: runState.register, latency: .zero, failureRate: 0)
+    // A client waits at the closed barrier before its first operation.
+    await runState.barrier.close()
+    let report = try await run.run(runState, InProcessOrigin(behaviour: behaviour))
+    #expect(report.violations.map(\.rule) == [.unsound])
+    #expect(report.violations.first?.detail.hasPrefix("3 clients still wait") == true)
+    run.stop.interrupt()
+    runState.barrier.open()
+  }
+
   @Test func `a directory of the user stays and is used again`() async throws {
     let arguments = [
       "stress", "--in-process", "--operations", "2000", "--keys", "50", "--value-size", "300", "--directory",
