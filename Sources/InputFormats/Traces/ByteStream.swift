@@ -25,9 +25,11 @@ package struct FileStream: ByteStream, ~Copyable {
     self.path = path
   }
 
-  /// Creates a stream of standard input. The stream closes the descriptor, so it can be read only once.
-  package init(standardInput: Void) {
-    self.init(descriptor: STDIN_FILENO, name: "standard input")
+  /// Returns the next bytes of standard input, or none at the end. The descriptor stays open.
+  package static func nextOfStandardInput() throws -> [UInt8] {
+    var block = [UInt8](repeating: 0, count: blockSize)
+    let count = try fill(&block, from: STDIN_FILENO, name: "standard input")
+    return Array(block.prefix(count))
   }
 
   /// Creates a stream of an open descriptor. The stream closes the descriptor.
@@ -48,20 +50,19 @@ package struct FileStream: ByteStream, ~Copyable {
     return status.st_mode & S_IFMT != S_IFIFO && status.st_mode & S_IFMT != S_IFCHR
   }
 
-  mutating func next() throws -> ArraySlice<UInt8> {
+  package mutating func next() throws -> ArraySlice<UInt8> {
+    let count = try FileStream.fill(&block, from: descriptor, name: path)
+    return block[..<count]
+  }
+
+  /// Reads the next bytes into a block, and returns their number, which is zero at the end.
+  private static func fill(_ block: inout [UInt8], from descriptor: Int32, name: String) throws -> Int {
     while true {
       // The count is the size of the block, and the block outlives the call.
       let count = unsafe block.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-      if count >= 0 { return block[..<count] }
-      if errno != EINTR { throw TraceError(path: path, line: nil, message: FileStream.readFailure(errno)) }
+      if count >= 0 { return count }
+      if errno != EINTR { throw TraceError(path: name, line: nil, message: readFailure(errno)) }
     }
-  }
-
-  /// Reads the rest of the stream. Files, pipes, and devices behave alike.
-  package mutating func readAll() throws -> [UInt8] {
-    var bytes: [UInt8] = []
-    while case let block = try next(), !block.isEmpty { bytes += block }
-    return bytes
   }
 
   private static func readFailure(_ code: Int32) -> String {
@@ -71,6 +72,18 @@ package struct FileStream: ByteStream, ~Copyable {
     default: systemErrorMessage(code)
     }
   }
+}
+
+/// A file that a closure can read. A closure cannot hold a ``FileStream``, which cannot be copied.
+package final class OpenFile {
+  private var stream: FileStream
+
+  package init(path: String) throws {
+    stream = try FileStream(path: path)
+  }
+
+  /// Returns the next bytes, or an empty slice at the end.
+  package func next() throws -> ArraySlice<UInt8> { try stream.next() }
 }
 
 /// Returns the message of a failed system call.

@@ -14,8 +14,8 @@ package struct GzipStream: ByteStream, ~Copyable {
     case betweenMembers
   }
 
-  /// The file, or nil if all bytes are in memory.
-  private var source: FileStream?
+  /// Returns the next bytes of the source, or none at the end.
+  private let source: () throws -> ArraySlice<UInt8>
   private let path: String
   private var state = State.fresh
   private var input: ArraySlice<UInt8> = []
@@ -24,18 +24,21 @@ package struct GzipStream: ByteStream, ~Copyable {
   private let stream: UnsafeMutablePointer<z_stream>
 
   package init(path: String) throws {
-    self.init(try FileStream(path: path), path: path)
+    let file = try OpenFile(path: path)
+    self.init(name: path) { try file.next() }
   }
 
   /// Creates a stream of bytes in memory. `name` identifies it in messages.
   package init(bytes: [UInt8], name: String) {
-    self.init(nil, path: name)
+    self.init(name: name) { [] }
     input = bytes[...]
   }
 
-  private init(_ source: consuming FileStream?, path: String) {
+  /// Creates a stream of the bytes that `source` returns: the next ones, or none at the end. `name` identifies it in
+  /// messages.
+  package init(name: String, source: @escaping () throws -> ArraySlice<UInt8>) {
     self.source = source
-    self.path = path
+    path = name
     unsafe stream = .allocate(capacity: 1)
     unsafe stream.initialize(to: z_stream())
   }
@@ -48,9 +51,11 @@ package struct GzipStream: ByteStream, ~Copyable {
 
   package mutating func next() throws -> ArraySlice<UInt8> {
     while true {
-      if input.isEmpty { input = try source?.next() ?? [] }
+      if input.isEmpty { input = try source() }
       switch state {
       case .fresh:
+        // A pipe can return the first byte alone.
+        if input.count == 1 { input += try source() }
         guard input.starts(with: [0x1F, 0x8B]) else {
           state = .plain
           continue

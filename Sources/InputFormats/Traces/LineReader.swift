@@ -1,11 +1,26 @@
 import CisternCore
 
-/// The lines of a stream, plain or gzip.
+/// The maximum length of a line.
+package struct LineLimit: Sendable {
+  package let bytes: Int
+  /// The message for a longer line.
+  let excess: String
+
+  /// - Parameters:
+  ///   - bytes: The length in bytes.
+  ///   - consequence: The end of the message for a longer line, or nil.
+  package init(bytes: Int, consequence: String? = nil) {
+    self.bytes = bytes
+    excess = "the line is longer than \(ByteCount.bytes(bytes))" + (consequence.map { ": \($0)" } ?? "")
+  }
+}
+
+/// The lines of a stream, plain or gzip. A byte order mark before the first line is no part of it.
 package struct LineReader: ~Copyable {
   /// The number of lines that were read.
   package private(set) var line = 0
   private let source: String
-  private let longest: Int
+  private let longest: LineLimit
   private var stream: GzipStream
   private var pending: ArraySlice<UInt8> = []
   private var partialLine: [UInt8] = []
@@ -13,15 +28,23 @@ package struct LineReader: ~Copyable {
   /// - Parameters:
   ///   - stream: The stream.
   ///   - source: The name of the stream in messages.
-  ///   - longest: The maximum length of a line in bytes.
-  package init(_ stream: consuming GzipStream, source: String, longest: Int) {
+  ///   - longest: The maximum length of a line.
+  package init(_ stream: consuming GzipStream, source: String, longest: LineLimit) {
     self.stream = stream
     self.source = source
     self.longest = longest
   }
 
+  /// The byte order mark of UTF-8, which some editors write at the start of a file.
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
   /// Returns the next line without its line feed, or nil at the end. The last line need not have a line feed.
   package mutating func next() throws -> ArraySlice<UInt8>? {
+    guard let text = try nextText() else { return nil }
+    return line == 1 && text.starts(with: LineReader.byteOrderMark) ? text.dropFirst(3) : text
+  }
+
+  private mutating func nextText() throws -> ArraySlice<UInt8>? {
     while true {
       if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
         let tail = pending[..<end]
@@ -32,8 +55,8 @@ package struct LineReader: ~Copyable {
         return (partialLine + tail)[...]
       }
       partialLine += pending
-      guard partialLine.count < longest else {
-        throw TraceError(path: source, line: line + 1, message: "the line is longer than \(ByteCount.bytes(longest))")
+      guard partialLine.count < longest.bytes else {
+        throw TraceError(path: source, line: line + 1, message: longest.excess)
       }
       do {
         pending = try stream.next()

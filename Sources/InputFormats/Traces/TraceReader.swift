@@ -18,7 +18,7 @@ package struct TraceReader: ~Copyable {
     case timeKeyAndSize = 3
   }
 
-  private static let longestLine = 1 << 20
+  private static let longestLine = LineLimit(bytes: 1 << 20)
 
   let path: String
   /// The number of lines that were read.

@@ -10,9 +10,10 @@ struct ImportCommand: AsyncParsableCommand {
     discussion: """
       Each line needs a "key" (or "keyBase64") and a value: "value" in base64, "text", or "json". All other members \
       are optional; an unknown member is an error. The command first reads the whole file. If a line is wrong, or a \
-      record is too large for the store, it prints the number of the line and stores nothing. It then commits a few \
+      record or line is too large for the store, it prints the number of the line and stores nothing. It then commits a few \
       hundred records at a time. A record replaces the record with the same key; other records stay. A running \
-      program keeps the values that it has in memory. FILE can be compressed with gzip, and can be a pipe. \
+      program keeps the values that it has in memory. FILE can be compressed with gzip, and can be a pipe, whose bytes are kept \
+      in memory. \
       \(ExitStatus.explanation)
 
       Examples:
@@ -38,9 +39,12 @@ struct ImportCommand: AsyncParsableCommand {
 
   func run() async throws {
     try StoreOnDisk.requireCacheName(cache)
-    let source = try ImportSource(file)
+    let limit = try StoreOnDisk.limit(of: directory, orMakingWith: diskLimit)
+    let largestRecord = try RecordSize.largest(limit: limit, in: directory)
+    let source: ImportSource
     let largest: RecordSize?
     do {
+      source = try ImportSource(file, largestRecord: largestRecord)
       // This check precedes the creation of the store: a file that cannot be read must not create one.
       largest = try source.largest()
     } catch {

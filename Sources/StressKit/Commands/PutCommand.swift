@@ -10,8 +10,8 @@ struct PutCommand: AsyncParsableCommand {
     abstract: "Store the bytes of standard input, or of a file, under a key.",
     discussion: """
       The bytes are stored unchanged; a cache of Codable values expects JSON. The command returns when the bytes are \
-      on disk. A value that is too large for the store is refused, and the older value stays. A running program \
-      keeps the values that it has in memory. \(ExitStatus.explanation)
+      on disk. A value that is too large for the store is refused, and the older value stays; the command then reads no \
+      more of it. A running program keeps the values that it has in memory. \(ExitStatus.explanation)
 
       Examples:
         echo '{"title":"Rain"}' | cistern put ./store articles news/42
@@ -44,7 +44,9 @@ struct PutCommand: AsyncParsableCommand {
   func run() async throws {
     let key = try key.bytes()
     try StoreOnDisk.requireCacheName(cache)
-    let bytes = try input()
+    // The check of the limit precedes the reading: without a limit, an endless input would fill the memory.
+    let limit = try StoreOnDisk.limit(of: directory, orMakingWith: diskLimit)
+    let bytes = try input(for: limit)
     var metadata = metadata(of: bytes)
     let size = RecordSize(subject: "the value", bytes: DiskTier.recordSize(key: key, metadata, bytes: bytes))
     try await StoreOnDisk(writing: directory, orMakingWith: diskLimit, toHold: size).use { store in
@@ -70,13 +72,15 @@ struct PutCommand: AsyncParsableCommand {
     return metadata
   }
 
-  private func input() throws -> [UInt8] {
+  /// Reads the value. Throws as soon as it is longer than any record of a store with this limit.
+  private func input(for limit: ByteCount) throws -> [UInt8] {
+    let largest = try RecordSize.largest(limit: limit, in: directory)
     do {
-      guard let file else { return try Console.current.readAll() }
-      var stream = try FileStream(path: file)
-      return try stream.readAll()
+      if let bytes = try InputBytes(file).all(upTo: largest) { return bytes }
     } catch let error as TraceError {
       throw CommandFailure("cannot read \(error.path): \(error.message)", status: .badInput)
     }
+    throw RecordSize.refusal(
+      "the value", "more than \(Formatting.count(largest)) bytes", limit: limit, largest: largest)
   }
 }

@@ -6,42 +6,51 @@ import InputFormats
 struct ImportSource {
   /// The name of the source in messages.
   let name: String
-  /// The path of the file, or nil if the bytes are in memory.
+  /// The path of the file, or nil if the source can be read only once.
   private let path: String?
-  private let bytes: [UInt8]
+  private let kept: KeptInput?
+  private let longestLine: LineLimit
 
-  /// - Parameter path: The path of a plain or gzip file, or nil for standard input.
-  /// - Throws: An error if the file cannot be read.
-  init(_ path: String?) throws {
+  /// - Parameters:
+  ///   - path: The path of a plain or gzip file, or nil for standard input.
+  ///   - largestRecord: The size of the largest record that the store can hold, in bytes.
+  /// - Throws: An error if the file cannot be opened.
+  init(_ path: String?, largestRecord: Int) throws {
     name = path ?? "standard input"
-    do {
-      guard let path else {
-        (self.path, bytes) = (nil, try Console.current.readAll())
-        return
-      }
-      (self.path, bytes) = FileStream.canBeReadAgain(path) ? (path, []) : (nil, try ImportSource.readAll(path))
-    } catch let error as TraceError {
-      throw CommandFailure("\(error); nothing was imported", status: .badInput)
-    } catch {
-      throw CommandFailure("cannot read \(name): \(error)", status: .badInput)
+    longestLine = ImportSource.longestLine(largestRecord: largestRecord)
+    if let path, FileStream.canBeReadAgain(path) {
+      (self.path, kept) = (path, nil)
+    } else {
+      (self.path, kept) = (nil, KeptInput(try InputBytes(path)))
     }
   }
 
-  private static func readAll(_ path: String) throws -> [UInt8] {
-    var stream = try FileStream(path: path)
-    return try stream.readAll()
+  /// Returns the limit of a line. Without it, an input without line ends would fill the memory.
+  ///
+  /// JSON has at most six bytes for one byte of a text: `\u0041`. The rest is room for the other members.
+  private static func longestLine(largestRecord: Int) -> LineLimit {
+    LineLimit(bytes: 6 * largestRecord + (64 << 10), consequence: "the store cannot hold such a record")
   }
 
-  /// Returns a reader at the first record.
+  /// Returns a reader at the first record, for the second reading.
   func records() throws -> ImportedRecords {
-    let stream = if let path { try GzipStream(path: path) } else { GzipStream(bytes: bytes, name: name) }
-    return ImportedRecords(LineReader(stream, source: name, longest: 1 << 31), source: name)
+    if let path { return records(of: try GzipStream(path: path)) }
+    return records(of: GzipStream(bytes: kept?.bytes ?? [], name: name))
+  }
+
+  private func recordsOfFirstReading() throws -> ImportedRecords {
+    guard let kept else { return try records() }
+    return records(of: GzipStream(name: name) { try kept.next() })
+  }
+
+  private func records(of stream: consuming GzipStream) -> ImportedRecords {
+    ImportedRecords(LineReader(stream, source: name, longest: longestLine), source: name)
   }
 
   /// Reads all records, and returns the largest one, or nil for an empty source. Throws if the source cannot be
   /// read, or if a line is not a record.
   func largest() throws -> RecordSize? {
-    var records = try records()
+    var records = try recordsOfFirstReading()
     var largest: RecordSize?
     while let record = try records.next() {
       var metadata = record.metadata
@@ -54,5 +63,21 @@ struct ImportSource {
       }
     }
     return largest
+  }
+}
+
+/// An input that is read once, and keeps its bytes.
+private final class KeptInput {
+  private let input: InputBytes
+  private(set) var bytes: [UInt8] = []
+
+  init(_ input: InputBytes) {
+    self.input = input
+  }
+
+  func next() throws -> ArraySlice<UInt8> {
+    let block = try input.next()
+    bytes += block
+    return block
   }
 }

@@ -19,8 +19,8 @@ package struct Console: Sendable {
   package var write: @Sendable ([UInt8]) -> Void
   /// Writes bytes to standard error.
   package var writeError: @Sendable ([UInt8]) -> Void
-  /// Reads all of standard input.
-  package var readAll: @Sendable () throws -> [UInt8]
+  /// Returns the next bytes of standard input, or none at the end.
+  package var readNext: @Sendable () throws -> [UInt8]
   /// Whether standard error is a terminal, so that a line can be overwritten.
   package var isTerminal: Bool
   /// Returns the reason why a write to standard output failed, or nil if all writes succeeded.
@@ -28,12 +28,12 @@ package struct Console: Sendable {
 
   package init(
     write: @escaping @Sendable ([UInt8]) -> Void, writeError: @escaping @Sendable ([UInt8]) -> Void,
-    readAll: @escaping @Sendable () throws -> [UInt8], isTerminal: Bool,
+    readNext: @escaping @Sendable () throws -> [UInt8], isTerminal: Bool,
     outputFailure: @escaping @Sendable () -> String? = { nil }
   ) {
     self.write = write
     self.writeError = writeError
-    self.readAll = readAll
+    self.readNext = readNext
     self.isTerminal = isTerminal
     self.outputFailure = outputFailure
   }
@@ -47,16 +47,19 @@ package struct Console: Sendable {
       if let failure = Console.writeAll(bytes, to: STDOUT_FILENO) { firstFailure.withLock { $0 = $0 ?? failure } }
     },
     writeError: { _ = Console.writeAll($0, to: STDERR_FILENO) },
-    readAll: {
-      var stream = FileStream(standardInput: ())
-      return try stream.readAll()
-    },
+    readNext: { try FileStream.nextOfStandardInput() },
     isTerminal: isatty(STDERR_FILENO) == 1,
     outputFailure: { firstFailure.withLock { $0 } }
   )
 
   /// The reason of the first failed write to standard output.
   private static let firstFailure = Guarded<String?>(nil)
+
+  /// Throws if standard output could not be written completely so far.
+  func requireOutput() throws {
+    guard let failure = outputFailure() else { return }
+    throw CommandFailure("standard output could not be written completely: \(failure)", status: .badInput)
+  }
 
   /// Writes a line to standard output.
   func print(_ line: some CustomStringConvertible) {

@@ -13,17 +13,26 @@ struct RecordSize {
   /// A store that refuses a write also removes the key's older record. Therefore, a command makes this check before
   /// the write.
   func check(limit: ByteCount, in directory: String) throws {
-    let largest: Int
+    let largest = try RecordSize.largest(limit: limit, in: directory)
+    guard bytes > largest else { return }
+    throw RecordSize.refusal(
+      subject, "\(Formatting.count(bytes)) bytes with its key", limit: limit, largest: largest)
+  }
+
+  /// Returns the size of the largest record that a store with this limit can hold, in bytes.
+  static func largest(limit: ByteCount, in directory: String) throws -> Int {
     do {
-      largest = try DiskTier.largestRecord(limit: limit, in: directory)
+      return try DiskTier.largestRecord(limit: limit, in: directory)
     } catch {
       throw CommandFailure(error)
     }
-    guard bytes > largest else { return }
-    throw CommandFailure(
+  }
+
+  static func refusal(_ subject: String, _ size: String, limit: ByteCount, largest: Int) -> CommandFailure {
+    CommandFailure(
       """
-      \(subject) is too large: it has \(Formatting.count(bytes)) bytes with its key, but a store with a limit of \
-      \(limit) holds records of at most \(Formatting.count(largest)) bytes; nothing was stored
+      \(subject) is too large: it has \(size), but a store with a limit of \(limit) holds records of at most \
+      \(Formatting.count(largest)) bytes; nothing was stored
       """, status: .badInput)
   }
 }

@@ -45,16 +45,21 @@ struct StoreOnDisk: Sendable {
   ///
   /// Throws if the store has another limit, or cannot hold `record`. The directory is then unchanged.
   init(writing directory: String, orMakingWith limit: ByteCount?, toHold record: RecordSize? = nil) throws {
-    let recorded = try StoreOnDisk.recordedLimit(directory)
+    let limit = try StoreOnDisk.limit(of: directory, orMakingWith: limit)
+    try record?.check(limit: limit, in: directory)
+    try self.init(directory, limit: limit, isReadOnly: false)
+  }
+
+  /// Returns the limit of the store in a directory, or the limit to create it with. Throws if there is neither, or if
+  /// they differ.
+  static func limit(of directory: String, orMakingWith limit: ByteCount?) throws -> ByteCount {
+    let recorded = try recordedLimit(directory)
     if let recorded, let limit, recorded != limit {
       throw CommandFailure(
         "the store in \(directory) has a limit of \(recorded.bytes) bytes, not \(limit.bytes): "
           + "omit --disk-limit, which is only for a new store", status: .badInput)
     }
-    let absence = StoreOnDisk.absence(directory) + "; --disk-limit creates one"
-    let present = try (recorded ?? limit).orFailure(absence)
-    try record?.check(limit: present, in: directory)
-    try self.init(directory, limit: present, isReadOnly: false)
+    return try (recorded ?? limit).orFailure(absence(directory) + "; --disk-limit creates one")
   }
 
   private init(_ directory: String, limit: ByteCount, isReadOnly: Bool) throws {

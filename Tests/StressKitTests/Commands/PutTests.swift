@@ -1,3 +1,4 @@
+import CisternTesting
 import Foundation
 import Testing
 import TestDirectories
@@ -30,6 +31,31 @@ import TestDirectories
     #expect(run.errors.contains("1 MiB") && run.errors.contains("124,928 bytes"), "\(run.errors)")
     #expect(await CommandRun("get", store, "things", "a").text == "older")
     #expect(await CommandRun("verify", store).status == 0)
+  }
+
+  @Test(arguments: [[], ["--file", "/dev/zero"]])
+  func `an endless value is refused after the largest record, and the older value stays`(more: [String]) async {
+    #expect(await put("a", Array("older".utf8)).status == 0)
+    let blocks = Recorder<Int>()
+    let run = await CommandRun(
+      ["put", store, "things", "a"] + more,
+      reading: {
+        // Without a bound, the memory of the process would end the reading.
+        if blocks.elements.count > 1_000 { throw CocoaError(.fileReadTooLarge) }
+        blocks.record(1)
+        return [UInt8](repeating: 7, count: 10_000)
+      })
+    #expect(run.status == 2)
+    #expect(run.errors.contains("more than 124,928 bytes") && run.errors.contains("1 MiB"), "\(run.errors)")
+    #expect(blocks.elements.count <= 13)
+    #expect(await CommandRun("get", store, "things", "a").text == "older")
+  }
+
+  @Test func `without a store and a limit for it, nothing is read`() async {
+    let run = await CommandRun(
+      ["put", store, "things", "a"], reading: { throw TraceError(path: "input", line: nil, message: "it was read") })
+    #expect(run.status == 2)
+    #expect(run.errors.contains("--disk-limit"), "\(run.errors)")
   }
 
   @Test func `a value that is too large creates no store`() async {

@@ -231,7 +231,7 @@ import TestDirectories
     await put("a", "one")
     let errors = Recorder<[UInt8]>()
     let console = Console(
-      write: { _ in }, writeError: { errors.record($0) }, readAll: { [] }, isTerminal: false,
+      write: { _ in }, writeError: { errors.record($0) }, readNext: { [] }, isTerminal: false,
       outputFailure: { "no space" })
     let arguments = ["get", store, "things", "a"]
     let status = await Console.$current.withValue(console) { await CisternProgram.run(arguments) }
