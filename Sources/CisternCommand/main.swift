@@ -2,4 +2,4 @@ import Foundation
 import StressKit
 
 StandardDescriptors.occupyClosed()
-exit(await CisternProgram.run(Array(CommandLine.arguments.dropFirst())))
+exit(await CisternProgram.run(ProcessArguments.bytes))

@@ -1,4 +1,5 @@
 import ArgumentParser
+import InputFormats
 
 /// The program `cistern`. All functions are in its subcommands.
 package struct CisternProgram: AsyncParsableCommand {
@@ -19,6 +20,25 @@ package struct CisternProgram: AsyncParsableCommand {
 
   package init() {}
 
+  /// Runs the program with the bytes of its arguments, and returns the exit code of the process.
+  ///
+  /// The program refuses bytes that are not text. A repaired text would name another key, cache or file.
+  package static func run(_ arguments: [[UInt8]]) async -> Int32 {
+    var texts: [String] = []
+    for argument in arguments {
+      guard let text = String(validating: argument, as: UTF8.self) else {
+        Console.current.printError(
+          """
+          cistern: argument \(texts.count + 1), '\(KeyText.describe(argument))', is not valid UTF-8; \
+          write a key that is not text in hexadecimal, with --hex
+          """)
+        return ExitStatus.badInput.rawValue
+      }
+      texts.append(text)
+    }
+    return await run(texts)
+  }
+
   /// Runs the program with these arguments, and returns the exit code of the process.
   package static func run(_ arguments: [String]) async -> Int32 {
     let console = Console.current
@@ -29,9 +49,7 @@ package struct CisternProgram: AsyncParsableCommand {
       } else {
         try command.run()
       }
-      if let failure = console.outputFailure() {
-        throw CommandFailure("standard output could not be written completely: \(failure)", status: .badInput)
-      }
+      try console.requireOutput()
       return ExitStatus.success.rawValue
     } catch let failure as CommandFailure {
       if !failure.message.isEmpty { console.printError("cistern: \(failure.message)") }

@@ -80,4 +80,19 @@ import Testing
     #expect(replay.status == 2)
     #expect(replay.errors.contains("/nonexistent/trace.csv"))
   }
+
+  @Test(arguments: [["get", "store", "things"], ["get", "store"], ["stat"]])
+  func `an argument that is not UTF-8 is refused, and named with escapes`(before: [String]) async {
+    let run = await CommandRun(bytes: before.map { Array($0.utf8) } + [[0x61, 0xFF, 0xFE]])
+    #expect(run.status == 2)
+    #expect(run.errors.contains(#"argument \#(before.count + 1), 'a\xff\xfe', is not valid UTF-8"#), "\(run.errors)")
+    #expect(run.errors.contains("--hex"), "\(run.errors)")
+    #expect(run.output.isEmpty)
+  }
+
+  @Test func `arguments that are UTF-8 are used`() async {
+    let run = await CommandRun(bytes: [Array("get".utf8), Array("/nonexistent/ü".utf8), [0x61], [0x62]])
+    #expect(run.status == 2)
+    #expect(run.errors.contains("/nonexistent/ü"), "\(run.errors)")
+  }
 }

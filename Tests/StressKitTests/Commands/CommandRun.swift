@@ -15,6 +15,11 @@ struct CommandRun {
     await self.init(reading: read) { await CisternProgram.run(arguments) }
   }
 
+  /// Runs the program with arguments that need not be text.
+  init(bytes arguments: [[UInt8]]) async {
+    await self.init(reading: { [] }) { await CisternProgram.run(arguments) }
+  }
+
   private init(reading read: @escaping @Sendable () throws -> [UInt8], _ run: () async -> Int32) async {
     let captured = Captured()
     let console = Console(

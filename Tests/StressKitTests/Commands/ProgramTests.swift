@@ -57,6 +57,23 @@ import TestDirectories
     #expect(run.errors.contains("standard output"), "\(run.errors)")
   }
 
+  @Test func `a key that is not UTF-8 removes no other key`() async throws {
+    let repaired = #"$(printf '\357\277\275')"#
+    #expect(try shell(#"printf x | "$0" put "$1" things "\#(repaired)""#).status == 0)
+    let run = try shell(#""$0" remove "$1" things "$(printf '\377')""#)
+    #expect(run.status == 2)
+    #expect(run.errors.contains(#"argument 4, '\xff', is not valid UTF-8"#), "\(run.errors)")
+    #expect(await CommandRun("get", store, "things", "efbfbd", "--hex").text == "x")
+  }
+
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+  func `an export to a full device announces no records`() throws {
+    let run = try shell(#""$0" export "$1" things > /dev/full"#)
+    #expect(run.status == 2)
+    #expect(run.errors.contains("standard output could not be written completely"), "\(run.errors)")
+    #expect(!run.errors.contains("exported"), "\(run.errors)")
+  }
+
   @Test func `if all descriptors are closed, no output goes into the store`() async throws {
     #expect(try shell(#""$0" put "$1" things b --file /dev/null <&- >&- 2>&-"#).status == 0)
     #expect(try shell(#""$0" remove "$1" things c <&- >&- 2>&-"#).status == 1)
@@ -69,7 +86,7 @@ import TestDirectories
     let descriptor = unsafe open("/dev/null", O_WRONLY)
     var stream = FileStream(descriptor: descriptor, name: "input")
     var failure: TraceError?
-    do { _ = try stream.readAll() } catch let error as TraceError { failure = error }
+    do { _ = try stream.next() } catch let error as TraceError { failure = error }
     #expect(failure == TraceError(path: "input", line: nil, message: "it is closed"))
   }
 }
