@@ -37,6 +37,9 @@ package enum KeyText {
     }.joined()
   }
 
+  /// Returns a printable form of a name.
+  package static func describe(_ name: String) -> String { describe(Array(name.utf8)) }
+
   package static func hexadecimal(_ key: [UInt8]) -> String {
     key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }

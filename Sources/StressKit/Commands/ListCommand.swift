@@ -8,8 +8,8 @@ struct ListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "List the keys of a cache, with their sizes and times.",
     discussion: """
-      The command opens the store for reading; other programs can use it at the same time. Keys that are not text \
-      are printed with \\x escapes. The times of --json have the format of `cistern export`: ISO 8601 with \
+      The command opens the store for reading; other programs can use it at the same time. Keys and tags \
+      that are not printable text are printed with \\x escapes. The times of --json have the format of `cistern export`: ISO 8601 with \
       nanoseconds. \(ExitStatus.explanation)
 
       Examples:
@@ -80,7 +80,7 @@ struct ListCommand: AsyncParsableCommand {
       table.add([
         entry.key, Formatting.count(entry.bytes), Formatting.count(entry.cost),
         TimestampText.toTheSecond(entry.created), entry.expires.map(TimestampText.toTheSecond) ?? "never",
-        entry.tags.joined(separator: ","),
+        entry.tags.map { KeyText.describe($0) }.joined(separator: ","),
       ])
     }
     return table

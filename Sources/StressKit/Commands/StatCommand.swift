@@ -1,13 +1,17 @@
 import ArgumentParser
 import Cistern
 import Foundation
+import InputFormats
 
 /// `cistern stat`: prints the contents of a store, in total and for each cache.
 struct StatCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stat",
     abstract: "Print the caches of a store, their entries and sizes, and the store's limit.",
-    discussion: "The command only reads; other programs can use the store at the same time. \(ExitStatus.explanation)")
+    discussion: """
+      The command only reads; other programs can use the store at the same time. Names that are not printable are \
+      printed with \\x escapes. \(ExitStatus.explanation)
+      """)
 
   /// The JSON report.
   struct Report: Codable, Sendable {
@@ -68,7 +72,9 @@ struct StatCommand: AsyncParsableCommand {
     guard !report.caches.isEmpty else { return head }
     var table = TextTable(["cache", "entries", "bytes"])
     for cache in report.caches {
-      table.add([cache.name, Formatting.count(cache.entries), ByteCount.bytes(cache.bytes).description])
+      table.add([
+        KeyText.describe(cache.name), Formatting.count(cache.entries), ByteCount.bytes(cache.bytes).description,
+      ])
     }
     return "\(head)\n\n\(table)"
   }

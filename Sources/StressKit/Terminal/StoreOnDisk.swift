@@ -123,8 +123,13 @@ struct StoreOnDisk: Sendable {
   }
 
   private static func absence(_ directory: String) -> String {
-    FileManager.default.fileExists(atPath: directory)
-      ? "there is no store in \(directory)" : "the directory '\(directory)' does not exist"
+    switch PathState(directory) {
+    case .present: "there is no store in \(directory)"
+    case .absent: "the directory '\(directory)' does not exist"
+    case .danglingLink(let target): "'\(directory)' is a symbolic link to '\(target)', which does not exist"
+    case .linkLoop: "'\(directory)' leads to a symbolic link that leads back to itself"
+    case .unreadable(let reason): "the directory '\(directory)' cannot be examined: \(reason)"
+    }
   }
 
   /// Returns the names of the store's caches, in order.
@@ -157,7 +162,7 @@ struct StoreOnDisk: Sendable {
     // Names that differ only in their Unicode form are equal. The store keeps the bytes of the composed form.
     let present = names.first { $0 == name }
     guard present != nil || beginning else {
-      let known = names.isEmpty ? "none" : names.map { "'\($0)'" }.joined(separator: ", ")
+      let known = names.isEmpty ? "none" : names.map { "'\(KeyText.describe($0))'" }.joined(separator: ", ")
       throw CommandFailure("the store in \(directory) has no cache '\(name)'; its caches: \(known)", status: .negative)
     }
     do {
