@@ -96,6 +96,11 @@ extension ExportedRecord {
   private static func time(_ name: String, in object: JSONObject) throws(ExportSyntaxError) -> WallTime? {
     guard let value = object[name] else { return nil }
     guard case .string(let text) = value, let time = TimestampText.parse(text) else {
+      if case .string(let text) = value, TimestampText.isOutOfRange(text) {
+        throw ExportSyntaxError(
+          "\"\(name)\" is out of range: a record has times of the years "
+            + "\(TimestampText.years.lowerBound) to \(TimestampText.years.upperBound)")
+      }
       throw ExportSyntaxError("\"\(name)\" is not a time such as \"2026-01-31T12:00:00Z\"")
     }
     return time

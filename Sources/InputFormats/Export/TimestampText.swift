@@ -17,22 +17,34 @@ package enum TimestampText {
     return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(clock).\(padded(fraction, 9))Z"
   }
 
+  /// The years whose nanoseconds since 1970 have 64 bits.
+  package static let years: ClosedRange<Int64> = 1_678...2_261
+
   /// Parses a time. The fraction can be shorter, or absent.
   ///
-  /// Returns nil if the text is not a time between the years 1678 and 2261.
+  /// Returns nil if the text is not a time in ``years``.
   package static func parse(_ text: String) -> WallTime? {
+    guard let (year, seconds, fraction) = parts(of: text), years.contains(year) else { return nil }
+    return WallTime(nanosecondsSince1970: seconds * 1_000_000_000 + fraction)
+  }
+
+  /// Returns whether the text is a time in another year than those of ``years``.
+  package static func isOutOfRange(_ text: String) -> Bool {
+    parts(of: text).map { !years.contains($0.year) } ?? false
+  }
+
+  private static func parts(of text: String) -> (year: Int64, seconds: Int64, fraction: Int64)? {
     guard let match = text.wholeMatch(of: /(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z/),
       let year = Int64(match.1), let month = Int64(match.2), let day = Int64(match.3), let hour = Int64(match.4),
-      let minute = Int64(match.5), let second = Int64(match.6), (1_678...2_261).contains(year),
-      (1...12).contains(month), hour < 24, minute < 60, second < 60
+      let minute = Int64(match.5), let second = Int64(match.6), (1...12).contains(month), hour < 24, minute < 60,
+      second < 60
     else { return nil }
     let days = Date(year: year, month: month, day: day).days
     // A day that the month does not have gives another date.
     guard Date(days: days).day == day, Date(days: days).month == month else { return nil }
     let digits = match.7.map(String.init) ?? ""
     let fraction = Int64(digits + String(repeating: "0", count: 9 - digits.count)) ?? 0
-    let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second
-    return WallTime(nanosecondsSince1970: seconds * 1_000_000_000 + fraction)
+    return (year, days * 86_400 + hour * 3_600 + minute * 60 + second, fraction)
   }
 
   /// A date of the Gregorian calendar. The conversions are those of Howard Hinnant, "chrono-Compatible Low-Level
