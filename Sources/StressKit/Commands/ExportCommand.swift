@@ -15,6 +15,8 @@ struct ExportCommand: AsyncParsableCommand {
 
       The command opens the store for reading. Other programs can use it at the same time, and the export can \
       contain some of their writes. An existing FILE is replaced when the export is complete. \
+      Until then, the records are in FILE.partial- and the number of the process. An export removes those files of \
+      processes that were killed. \
       \(ExitStatus.explanation)
 
       Examples:
@@ -28,7 +30,7 @@ struct ExportCommand: AsyncParsableCommand {
   @Argument(help: "The cache's name; `cistern stat` prints the names.")
   var cache: String
 
-  @Argument(help: "The file to write. (default: standard output)")
+  @Argument(help: "The file to write; - for standard output. (default: standard output)")
   var file: String?
 
   @Option(

@@ -12,7 +12,7 @@ enum JSONOutput {
   ///
   /// A command opens the file before it computes the report, so that an invalid path fails early.
   static func file(_ path: String?) throws -> OutputFile? {
-    try path.map { try OutputFile($0 == "-" ? nil : $0) }
+    try path.map { try OutputFile($0) }
   }
 
   static func write(_ report: some Encodable, to file: OutputFile) throws {

@@ -14,9 +14,10 @@ final class OutputFile {
 
   /// Opens the file for writing, so that an error is known before the output exists.
   ///
-  /// - Parameter path: The path of the file, which replaces an existing file, or nil for standard output.
+  /// - Parameter path: The path of the file, which replaces an existing file; nil or `-` for standard output.
   /// - Throws: An error if the file cannot be opened.
   init(_ path: String?) throws {
+    let path = path == "-" ? nil : path
     // If the path is a symbolic link, the target of the link is written, and the link stays.
     let target = path.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
     self.path = target
@@ -29,7 +30,9 @@ final class OutputFile {
     case .typeDirectory?:
       throw CommandFailure("cannot write \(path): it is a folder; choose a file in it", status: .badInput)
     case .typeRegular?, nil:
-      let partial = "\(target).partial-\(ProcessInfo.processInfo.processIdentifier)"
+      let files = PartialFiles(of: target)
+      files.removeAbandoned()
+      let partial = files.path
       self.partial = partial
       _ = FileManager.default.createFile(atPath: partial, contents: nil)
       handle = FileHandle(forWritingAtPath: partial)
@@ -72,7 +75,10 @@ final class OutputFile {
 
   private func flush() throws {
     defer { buffer = [] }
-    guard let path, let handle else { return Console.current.write(buffer) }
+    guard let path, let handle else {
+      Console.current.write(buffer)
+      return try Console.current.requireOutput()
+    }
     do {
       try handle.write(contentsOf: buffer)
     } catch {

@@ -71,4 +71,35 @@ import TestDirectories
     #expect(throws: CommandFailure.self) { try OutputFile(folder.path + "/absent/out") }
     #expect(try names == [])
   }
+
+  @Test func `the unfinished files of processes that ended are removed, and no others`() throws {
+    let path = folder.path + "/out"
+    // No process has the largest number, and the first process always runs.
+    let ended = ["out.partial-2147483647", "out.partial-2147483646"]
+    let others = [
+      "other.partial-2147483647", "out.partial-+2147483647", "out.partial-02147483647", "out.partial-1",
+      "out.partial-2147483647.txt", "out.partial-x", "out.partial-", "out.partial-9999999999",
+    ]
+    for name in ended + others { _ = try folder.file(name, "") }
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/out.partial-2147483645", withIntermediateDirectories: false)
+    let file = try OutputFile(path)
+    try file.finish()
+    #expect(try names == (others + ["out", "out.partial-2147483645"]).sorted())
+  }
+
+  @Test func `a hyphen is standard output`() async throws {
+    let store = folder.path + "/store"
+    #expect(await CommandRun(["put", store, "things", "a", "--disk-limit", "1MiB"], input: [1]).status == 0)
+    let run = await CommandRun("export", store, "things", "-")
+    #expect(run.text.contains(#""key":"a""#), "\(run.errors)")
+    #expect(!FileManager.default.fileExists(atPath: "-"))
+  }
+
+  @Test func `output that cannot be written ends the command before its success is announced`() throws {
+    let console = Console(
+      write: { _ in }, writeError: { _ in }, readNext: { [] }, isTerminal: false, outputFailure: { "no space" })
+    let file = try OutputFile(nil)
+    #expect(throws: CommandFailure.self) { try Console.$current.withValue(console) { try file.finish() } }
+  }
 }
