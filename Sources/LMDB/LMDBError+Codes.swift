@@ -61,7 +61,7 @@ extension LMDBError {
     case .noSpace: "free space on the disk; earlier commits are still readable"
     case .ioError: "try again, or set aside the file; earlier commits may still be readable"
     case .permission:
-      "this user must be able to read the directory and its files, and to write to them unless they are opened read-only"
+      "this user must be able to read and write the directory and its files; a reader must be able to write to lock.mdb"
     case .notFoundDirectory: "create the directory, or open it without readOnly"
     case .notADirectory: "use the path of a directory"
     case .outOfResources: "raise the limits on memory, address space or open files"

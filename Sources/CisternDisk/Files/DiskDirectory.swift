@@ -189,6 +189,15 @@ package enum DiskDirectory {
     }
   }
 
+  /// Throws if a file has the name of a directory for copies. No store creates such a file, so none removes it.
+  static func requireNoFile(named name: String, in directory: String) throws(CisternError) {
+    var status = stat()
+    guard unsafe lstat("\(directory)/\(name)", &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return }
+    throw CisternError(
+      .diskFailed, "the file \(name) is in the way: the store needs a directory with this name; remove the file",
+      location: directory, remedy: nil)
+  }
+
   /// Waits until the names in the directory are on the device.
   static func synchronize(_ directory: String) throws(SystemError) {
     let descriptor = unsafe open(directory, O_RDONLY | O_CLOEXEC)

@@ -72,6 +72,9 @@ extension DiskFile {
   ///
   /// If the process ends at any time, one of the two files is there, complete.
   func replaceByCopy() throws {
+    if case .extents = layout {
+      try DiskDirectory.requireNoFile(named: DiskDirectory.rewritten, in: environment.directory)
+    }
     try replace { (copy) throws(LMDBError) in
       switch layout {
       case .records: try environment.copy(to: copy, compacting: true)
@@ -93,6 +96,7 @@ extension DiskFile {
     let directory = environment.directory
     let copy = "\(directory)/\(DiskDirectory.copy)"
     DiskDirectory.removeCopy(in: directory)
+    try DiskDirectory.requireNoFile(named: DiskDirectory.copy, in: directory)
     do {
       try makeCopy(copy)
       try close()

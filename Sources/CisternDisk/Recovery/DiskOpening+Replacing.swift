@@ -24,6 +24,15 @@ extension DiskOpening {
       if damagedCount > 0 {
         add(.damagedRecord, "\(damagedCount) records of the data file had a wrong checksum, and were removed")
       }
+    } catch let error as CisternError {
+      // The copy did not begin.
+      try lmdb { () throws(LMDBError) in try file.close() }
+      throw CisternError(
+        error.code,
+        isUnsuitable
+          ? "the data file could not be rewritten for the disk limit and layout, and was not changed"
+          : "the data file could not be converted from the layout \(former) to \(layout), and was not changed",
+        location: directory, cause: error, remedy: nil)
     } catch {
       guard let error = error as? LMDBError else {
         throw CisternError(

@@ -248,6 +248,12 @@ struct DiskOpening {
     let (code, message): (CisternError.Code, String) =
       switch error.code {
       case .noSpace: (.noSpace, "the disk has no space for the store")
+      case .permission where options.isReadOnly:
+        (
+          .directoryUnusable,
+          "this user cannot read the store: it must read the directory and its files, and write to \(DiskDirectory.lock), "
+            + "which tells writers of readers; without this right, read a backup"
+        )
       case .permission, .notADirectory, .notFoundDirectory:
         (.directoryUnusable, "the store's files cannot be read or written; check the path and its permissions")
       case .conflictingOpen: (.conflictingOpen, "this process has the directory open with other options; close it")
