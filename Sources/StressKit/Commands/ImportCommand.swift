@@ -13,7 +13,7 @@ struct ImportCommand: AsyncParsableCommand {
       record or line is too large for the store, it prints the number of the line and stores nothing. It then commits a few \
       hundred records at a time. A record replaces the record with the same key; other records stay. A running \
       program keeps the values that it has in memory. FILE can be compressed with gzip, and can be a pipe, whose bytes are kept \
-      in memory. \
+      in memory. A byte order mark is skipped. \
       \(ExitStatus.explanation)
 
       Examples:
@@ -28,7 +28,7 @@ struct ImportCommand: AsyncParsableCommand {
   @Argument(help: "The cache's name. A new name creates a cache.")
   var cache: String
 
-  @Argument(help: "The file to read. (default: standard input)")
+  @Argument(help: "The file to read; - for standard input. (default: standard input)")
   var file: String?
 
   @Option(
@@ -44,7 +44,7 @@ struct ImportCommand: AsyncParsableCommand {
     let source: ImportSource
     let largest: RecordSize?
     do {
-      source = try ImportSource(file, largestRecord: largestRecord)
+      source = try ImportSource(file == "-" ? nil : file, largestRecord: largestRecord)
       // This check precedes the creation of the store: a file that cannot be read must not create one.
       largest = try source.largest()
     } catch {

@@ -32,8 +32,9 @@ struct StressCommand: AsyncParsableCommand {
         restart: the store is closed and reopened three times a second
         all: a mixture of all kinds
 
-      The run ends after --duration, after --operations, or on Ctrl-C, and prints a report. It fails if the server \
-      of --origin does not answer, or never returns a value. \(ExitStatus.explanation)
+      The run ends after --duration, after --operations, or on Ctrl-C, and prints a report. It ends in any case: a \
+      store that cannot write, and a client that waits forever, are violations. The run fails if the server of \
+      --origin does not answer, or never returns a value. \(ExitStatus.explanation)
 
       Examples:
         cistern stress

@@ -11,11 +11,12 @@ struct Patience: Sendable {
   var forChecks = Duration.seconds(600)
 }
 
-/// Runs `body`, and returns whether it ends before `limit` does. If it does not end, it goes on in a task of its own.
+/// Runs `body`, but waits for it only until `limit` ends. Afterwards, `body` goes on in a task of its own.
 ///
 /// - Parameters:
 ///   - body: The work that must end.
 ///   - limit: Ends when the time is over. It is cancelled when `body` has ended.
+/// - Returns: Whether `body` ended first.
 func ends(
   _ body: @escaping @Sendable () async -> Void, before limit: @escaping @Sendable () async throws -> Void
 ) async -> Bool {

@@ -79,6 +79,11 @@ import TestDirectories
     #expect(await CommandRun("get", store, "things", "a").text == "new")
   }
 
+  @Test func `a hyphen is standard input`() async {
+    #expect(await CommandRun(["import", store, "things", "-"], input: Array(Self.line.utf8)).status == 0)
+    #expect(await CommandRun("get", store, "things", "a").text == "new")
+  }
+
   @Test func `a byte order mark before the first line is skipped`() async {
     let run = await CommandRun(["import", store, "things"], input: [0xEF, 0xBB, 0xBF] + Array(Self.line.utf8))
     #expect(run.status == 0, "\(run.errors)")
