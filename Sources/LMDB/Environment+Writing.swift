@@ -20,6 +20,7 @@ extension Environment {
     try check(unsafe mdb_txn_begin(handle, nil, 0, &begun), "begin a write")
     var transaction = unsafe WriteTransaction(handle: begun!, environment: self)
     let result = try body(&transaction)
+    try transaction.backNewPages()
     try transaction.commit()
     return result
   }

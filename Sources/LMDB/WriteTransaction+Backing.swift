@@ -1,0 +1,76 @@
+import CLMDB
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+// The space of a transaction's new pages on the device.
+//
+// A transaction can take new pages at the end of the file, and give them back before its end: those of a value that it
+// removes again, and those of a tree that shrinks. LMDB then lists them as free, but never writes them. On a full device,
+// the file would have no space for these pages. LMDB takes the pages of the oldest list first, so no later transaction could
+// be written, however small.
+
+extension WriteTransaction {
+  /// Gives the file space for all pages up to the last one that the transaction has taken. Must be called before the commit.
+  ///
+  /// - Throws: `LMDBError` with the code `noSpace` if the device has no space for them. The transaction must then abort.
+  ///   The file is as large as the device allows.
+  borrowing func backNewPages() throws(LMDBError) {
+    let environment = unsafe mdb_txn_env(handle)
+    var information = unsafe MDB_envinfo()
+    var statistics = MDB_stat()
+    var descriptor: mdb_filehandle_t = -1
+    try check(unsafe mdb_env_info(environment, &information), "commit")
+    try check(unsafe mdb_env_stat(environment, &statistics), "commit")
+    try check(unsafe mdb_env_get_fd(environment, &descriptor), "commit")
+    let committed = unsafe information.me_last_pgno + 1
+    let pageSize = Int(statistics.ms_psize)
+    let most = unsafe information.me_mapsize / pageSize
+    guard let end = unsafe nextPage(of: environment), (committed...max(committed, most)).contains(end) else { return }
+    // Below the committed pages, a file that another program truncated must not look complete.
+    let start = try max(Int(fileStatus(descriptor, operation: "commit").st_size), committed * pageSize)
+    try writeZeros(from: start, to: end * pageSize, of: descriptor)
+  }
+
+  /// Returns the number of the page with which the file would grow next. Nil if LMDB's own transaction has another layout.
+  ///
+  /// LMDB has no function for this number before the commit.
+  private borrowing func nextPage(of environment: OpaquePointer?) -> Int? {
+    // In bounds: a transaction of LMDB 0.9 begins with these five words, and is larger in all versions.
+    let fields = unsafe UnsafeRawPointer(handle).assumingMemoryBound(to: PrivateFields.self)
+    // Both facts are known, and follow the number. An unknown layout would show other values.
+    guard unsafe fields.pointee.number == mdb_txn_id(handle), unsafe fields.pointee.environment == environment else {
+      return nil
+    }
+    return unsafe Int(exactly: fields.pointee.nextPage)
+  }
+}
+
+/// The beginning of LMDB's own transaction.
+@unsafe
+private struct PrivateFields {
+  let parent: OpaquePointer?
+  let child: OpaquePointer?
+  let nextPage: UInt
+  let number: Int
+  let environment: OpaquePointer?
+}
+
+/// Writes zeros to a part of a file.
+private func writeZeros(from start: Int, to end: Int, of descriptor: Int32) throws(LMDBError) {
+  guard start < end else { return }
+  let zeros = [UInt8](repeating: 0, count: min(end - start, 256 << 10))
+  var offset = start
+  while offset < end {
+    let part = zeros.span.bytes.extracting(0..<min(end - offset, zeros.count))
+    unsafe try part.withUnsafeBytes { (bytes) throws(LMDBError) in
+      unsafe try writeCompletely(bytes, to: descriptor, at: offset) { unsafe pwrite($0, $1, $2, $3) }
+    }
+    offset += part.byteCount
+  }
+}
