@@ -32,9 +32,14 @@ extension WriteTransaction {
     let pageSize = Int(statistics.ms_psize)
     let most = unsafe information.me_mapsize / pageSize
     guard let end = unsafe nextPage(of: environment), (committed...max(committed, most)).contains(end) else { return }
-    // Below the committed pages, a file that another program truncated must not look complete.
-    let start = try max(Int(fileStatus(descriptor, operation: "commit").st_size), committed * pageSize)
-    try writeZeros(from: start, to: end * pageSize, of: descriptor)
+    // No transaction has written the bytes behind the end of the file. Pages that another version of this layer left without
+    // space are among them.
+    let start = try Int(fileStatus(descriptor, operation: "commit").st_size)
+    do throws(LMDBError) {
+      try writeZeros(from: start, to: end * pageSize, of: descriptor)
+    } catch {
+      if end > committed { throw error }
+    }
   }
 
   /// Returns the number of the page with which the file would grow next. Nil if LMDB's own transaction has another layout.
