@@ -207,4 +207,16 @@ struct ExtentLogTests {
       ReclaimPolicy.Choice(number: ExtentNumber(number: 0), method: .clean), age: ExtentAge(number: 1))
     #expect(cleaning.savedBytes(after: 77, in: log) == 77)
   }
+
+  @Test func `a transaction does not release an extent that it added`() {
+    var log = log(count: 0)
+    log.begin()
+    let number = log.add()
+    #expect(log.newestFree == nil)
+    log.commit()
+    #expect(log.newestFree == number)
+    log.begin()
+    _ = log.add()
+    #expect(log.newestFree == number)
+  }
 }

@@ -164,6 +164,9 @@ struct MemoryTarget: ExtentTarget {
     let current = current
     tables.places?.remove(ExtentRow.Key(number), during: current)
     if tables.extents.remove(number) == nil { violations.append("an extent is removed twice") }
+    if !committed.extents.contains(number) {
+      violations.append("an extent is removed in the transaction that added it")
+    }
   }
 
   mutating func putSeparate(_ bytes: RawSpan, _ number: SeparateNumber) throws(LMDBError) {
