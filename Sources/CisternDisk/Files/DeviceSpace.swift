@@ -15,10 +15,12 @@ enum DeviceSpace {
   /// The size of the test file in bytes. It is larger than the free part of a block that a short write can leave.
   private static let probeSize = 256 << 10
 
-  /// Returns whether the directory's device, or the user's quota, has no space for a small file.
+  /// Returns whether the directory's device, or the user's quota, has no space for a small file, or whether the process may not
+  /// make the data file larger.
   ///
   /// Creates and removes such a file.
   static func isExhausted(in directory: String) -> Bool {
+    if isAtLargestSize("\(directory)/\(DiskDirectory.data)") { return true }
     let path = "\(directory)/\(DiskDirectory.probe)"
     let descriptor = unsafe open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return SystemError.isAboutSpace(errno) }
@@ -35,6 +37,18 @@ enum DeviceSpace {
       written += count
     }
     return false
+  }
+
+  /// Returns whether the process's limit on file sizes prevents a further page of the file.
+  private static func isAtLargestSize(_ path: String) -> Bool {
+    #if canImport(Glibc)
+      let fileSizes = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+    #else
+      let fileSizes = RLIMIT_FSIZE
+    #endif
+    var (file, limit) = (stat(), rlimit())
+    guard unsafe stat(path, &file) == 0, unsafe getrlimit(fileSizes, &limit) == 0 else { return false }
+    return rlim_t(file.st_size) + rlim_t(DiskLimits.pageSize) > limit.rlim_cur
   }
 
   /// Returns the bytes of the device that this user can still fill, or nil if they are unknown.

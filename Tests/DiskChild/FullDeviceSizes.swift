@@ -1,0 +1,61 @@
+// The process's part in the tests of values of many sizes on a full device.
+import Cistern
+import CisternDisk
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The keys and sizes of a run, which its seed determines.
+private struct Draws {
+  var state: UInt64
+
+  mutating func next(below bound: Int) -> Int {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int(state >> 33) % bound
+  }
+}
+
+/// Writes values of random sizes under random keys to a store on a small device, and checks all values that the store has.
+///
+/// The arguments after the durability are the disk limit, the size of the device, the greatest size of a value, the seed, and
+/// the number of values. Zero as the size of the device stands for the device of the directory. The process prints the number of
+/// entries, their bytes, the number of calls that failed, and the number of wrong values and defects.
+func writeSizesOnDevice() async throws {
+  let numbers = CommandLine.arguments[5..<10].compactMap { Int($0) }
+  guard numbers.count == 5 else { exit(2) }
+  let (limit, device, greatest, count) = (numbers[0], numbers[1], numbers[2], numbers[4])
+  signal(SIGXFSZ, SIG_IGN)
+  if device > 0 { setDevice(device) }
+  let options = DiskOptions(limit: .bytes(limit), layout: layout ?? .tested, durability: .processCrash)
+  let tier = try DiskTier(directory: "\(CommandLine.arguments[2])/store", options: options) { report in
+    say("report \(report.code) \(report.cause.map { "\($0)" } ?? "")")
+  }
+  let cache = try tier.partition(named: "cache") { _ in }
+  var draws = Draws(state: UInt64(numbers[3]))
+  var failures = 0
+  var newest: [Int: Int] = [:]
+  for number in 1...count {
+    let (name, size) = (draws.next(below: 5000), 1 + draws.next(below: greatest))
+    let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: size), count: size)
+    if case .staged = cache.stage(record(key(name), number, bytes)) { newest[name] = size } else { failures += 1 }
+    guard number % 50 == 0 else { continue }
+    do { try await tier.flush() } catch { failures += 1 }
+  }
+  var wrong = 0
+  for name in 0..<5000 {
+    let isRight = cache.withRecord(forKey: key(name).rawSpan) { _, bytes in
+      let byte = UInt8(truncatingIfNeeded: newest[name] ?? bytes.byteCount)
+      // A key that this process did not write has the value of an earlier process.
+      guard bytes.byteCount == newest[name] ?? bytes.byteCount else { return false }
+      return (0..<bytes.byteCount).allSatisfy { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == byte }
+    }
+    if isRight == false { wrong += 1 }
+  }
+  let defects = tier.checkInvariants().count
+  do { try await tier.close() } catch { failures += 1 }
+  say("\(tier.statistics.entryCount) \(tier.statistics.liveBytes) \(failures) \(wrong + defects)")
+  exit(0)
+}
