@@ -80,7 +80,9 @@ struct CommitState {
     let limit = ByteCount.bytes(limits.pagesPerJoinedBatch * DiskLimits.pageSize)
     skip(
       isDeviceFull
-        ? CisternError(.noSpace, "the device has no room for a write of this size", location: location)
+        ? CisternError(
+          .noSpace, "the device has no room for a write of this size", location: location,
+          remedy: "Free space on the device, or store smaller values")
         : CisternError(
           .tooLarge,
           "batches that share keys need one commit, but together exceed half of the disk limit, \(limit); none of them is on disk",

@@ -15,8 +15,13 @@ extension Writer {
         .noSpace, "\(message): \(holding(longReader))", location: engine.directory,
         remedy: "End the long read, for example a body of withBytes")
     }
-    let isSpace = error.code == .noSpace || error.code == .mapFull
-    return CisternError(isSpace ? .noSpace : .diskFailed, message, location: engine.directory, cause: error)
+    if error.code == .noSpace {
+      // A higher disk limit would not help.
+      return CisternError(
+        .noSpace, message, location: engine.directory, cause: error, remedy: "Free space on the device")
+    }
+    return CisternError(
+      error.code == .mapFull ? .noSpace : .diskFailed, message, location: engine.directory, cause: error)
   }
 
   /// Returns the effect of a reader that keeps pages from reuse.

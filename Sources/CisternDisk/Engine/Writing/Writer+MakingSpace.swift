@@ -47,7 +47,7 @@ extension Writer {
         deviceRoom.isLimited
           ? CisternError(
             .noSpace, "the device has no room for the record, although all others were evicted",
-            location: engine.directory)
+            location: engine.directory, remedy: "Free space on the device, or store smaller values")
           : CisternError(
             .tooLarge, "the record does not fit, although all others were evicted", location: engine.directory))
       commit.attempts.forgetFullMaps()

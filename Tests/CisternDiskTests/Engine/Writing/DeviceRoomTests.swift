@@ -228,7 +228,7 @@ import Testing
     }
     cache.put("small", value(2, size: 1000))
     let error = await #expect(throws: CisternError.self) { try await cache.waitForCommit(large) }
-    #expect(error?.code == .noSpace)
+    #expect(error?.code == .noSpace && error?.remedy == "Free space on the device, or store smaller values")
     #expect(cache.get("large") == nil)
     #expect(cache.get("small") == value(2, size: 1000))
     // This flush also commits the removal that replaces the refused record.

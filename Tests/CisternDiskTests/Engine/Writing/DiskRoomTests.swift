@@ -68,7 +68,7 @@ import Testing
     full.set(true)
     cache.put("a", [1])
     let error = await #expect(throws: CisternError.self) { try await tier.flush() }
-    #expect(error?.code == .noSpace)
+    #expect(error?.code == .noSpace && error?.remedy == "Free space on the device")
     // Tried again, and nothing staged.
     let again = await #expect(throws: CisternError.self) { try await tier.flush() }
     #expect(again?.code == .noSpace)
