@@ -59,3 +59,28 @@ func writeSizesOnDevice() async throws {
   say("\(tier.statistics.entryCount) \(tier.statistics.liveBytes) \(failures) \(wrong + defects)")
   exit(0)
 }
+
+/// Lets a commit fail like a write that the process's limit on file sizes cut short, and says the code of the flush's error.
+func writeAtLargestSize() async throws {
+  let isFailing = Guard(false)
+  signal(SIGXFSZ, SIG_IGN)
+  var options = DiskOptions(limit: .mebibytes(16), layout: layout ?? .tested, durability: .processCrash)
+  options.faults = DiskFaults(atCommit: { isFailing.value.withLock { $0 } ? .inputOutput : nil })
+  let path = "\(CommandLine.arguments[2])/store"
+  let tier = try DiskTier(directory: path, options: options) { _ in }
+  let cache = try tier.partition(named: "cache") { _ in }
+  for number in 0..<20 { _ = cache.stage(record(key(number), number, [UInt8](repeating: 1, count: 50_000))) }
+  try await tier.flush()
+  var status = stat()
+  unsafe stat("\(path)/data.mdb", &status)
+  setDevice(Int(status.st_size))
+  isFailing.value.withLock { $0 = true }
+  _ = cache.stage(record(key(0), 0, [2]))
+  do throws(CisternError) {
+    try await tier.flush()
+    say("flushed")
+  } catch {
+    say("\(error.code)")
+  }
+  exit(0)
+}

@@ -164,6 +164,7 @@ case "open":
   while true { sleep(1000) }
 case "mixed-in-step": try await writeMixedSizesInStep(tier, cache)
 case "backup": try await backUpRepeatedly(tier, cache)
+case "largest-file": try await writeAtLargestSize()
 case "device-sizes": try await writeSizesOnDevice()
 case "device": try await fillDevice()
 case "open-device": openOnFullDevice()

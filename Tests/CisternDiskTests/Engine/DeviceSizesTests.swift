@@ -54,6 +54,16 @@ struct DeviceSizesTests {
     return filling
   }
 
+  @Test(arguments: DiskLayout.both)
+  func `A write that the limit on file sizes cut short is about space`(layout: DiskLayout) throws {
+    let scratch = TemporaryDirectory()
+    let child = try ChildProcess([
+      "largest-file", scratch.path, "\(1 << 20)", "processCrash", "layout=\(layout.rawValue)",
+    ])
+    #expect(child.readLine() == "noSpace")
+    #expect(child.waitForEnd() == 0)
+  }
+
   @Test(arguments: devices, DiskLayout.both)
   func `A full device takes values of all sizes, also from another process, and the store grows with the device`(
     device: Device, layout: DiskLayout
