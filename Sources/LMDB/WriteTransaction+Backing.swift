@@ -72,7 +72,8 @@ private func writeZeros(from start: Int, to end: Int, of descriptor: Int32) thro
   let zeros = [UInt8](repeating: 0, count: min(end - start, 256 << 10))
   var offset = start
   while offset < end {
-    let part = zeros.span.bytes.extracting(0..<min(end - offset, zeros.count))
+    // The array outlives the span, which is used in this turn only.
+    let part = unsafe zeros.span.bytes.extracting(0..<min(end - offset, zeros.count))
     unsafe try part.withUnsafeBytes { (bytes) throws(LMDBError) in
       unsafe try writeCompletely(bytes, to: descriptor, at: offset) { unsafe pwrite($0, $1, $2, $3) }
     }
