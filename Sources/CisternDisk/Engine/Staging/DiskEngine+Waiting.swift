@@ -111,6 +111,8 @@ extension DiskEngine {
     case .active:
       let newest = newestTicket
       if newest > .zero { try await waitForCommit(newest, includingEarlier: true) }
+      // The disk can have failed between the look at the mode and the wait. No waiter gets that failure.
+      if mode == .degraded { try await waitForCommit(nextTicket(), includingEarlier: true) }
     }
   }
 
