@@ -134,8 +134,8 @@ import Testing
     case .none: break
     case .set: for key in keys { cache[key] = "new" }
     case .remove: for key in keys { cache.removeValue(forKey: key) }
-    case .update: for key in keys { try cache.updateValue(forKey: key) { $0 = ($0 ?? "none") + "x" } }
-    case .updateToNothing: for key in keys { try cache.updateValue(forKey: key) { $0 = nil } }
+    case .update: for key in keys { cache.updateValue(forKey: key) { $0 = ($0 ?? "none") + "x" } }
+    case .updateToNothing: for key in keys { cache.updateValue(forKey: key) { $0 = nil } }
     case .edit:
       for key in keys {
         _ = try await cache.editValue(forKey: key) { _ in
