@@ -2,51 +2,34 @@ import CisternCore
 import LMDB
 
 extension RecordStep {
-  /// Returns the description of an evicted record, or nil if an invalidation in force covers the record.
+  /// Returns the description of an evicted record. Nil if an invalidation in force covers the record, or if damage makes its key
+  /// unknown.
   ///
-  /// The caller must have checked the record under the key. An invalidated record is not reported as evicted.
+  /// An invalidated record is not reported as evicted. The tags of unreadable fields are unknown.
   func evicted(
-    _ key: borrowing DiskKey, _ digested: [UInt8]?, in transaction: borrowing WriteTransaction
-  ) throws(LMDBError) -> EvictedRecord? {
-    guard let record = try transaction.value(forKey: key, in: tables.records),
-      let header = RecordHeader(trusting: record)
-    else { return nil }
-    let fullKey = if let digested { digested } else { key.directKey }
-    return evicted(key, fullKey, header, of: record)
-  }
-
-  /// Returns the description of a damaged record that is evicted, or nil if its key is unknown.
-  ///
-  /// The damage can be in the value alone. The tags of unreadable fields are unknown.
-  func evictedDamaged(
     _ key: borrowing DiskKey, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> EvictedRecord? {
     guard let record = try transaction.value(forKey: key, in: tables.records) else { return nil }
-    guard let header = RecordHeader(trusting: record) else {
-      return key.isDigest
-        ? nil
-        : EvictedRecord(
-          generation: key.generation, key: key.directKey, tags: [], schemaVersion: 0, position: position)
+    let header = RecordHeader(trusting: record)
+    var fullKey = key.isDigest ? [] : key.directKey
+    if key.isDigest {
+      guard let header else { return nil }
+      fullKey = record.extracting(header.key).copiedBytes()
+      guard DiskKey(generation: key.generation, key: fullKey.rawSpan).copiedBytes() == key.copiedBytes() else {
+        return nil
+      }
     }
-    let fullKey = key.isDigest ? record.extracting(header.key).copiedBytes() : key.directKey
-    guard DiskKey(generation: key.generation, key: fullKey.rawSpan).copiedBytes() == key.copiedBytes() else {
-      return nil
-    }
-    return evicted(key, fullKey, header, of: record)
+    let metadata = header?.metadata(of: record)
+    if let metadata, isConcealed(metadata, fullKey, of: key.generation) { return nil }
+    return EvictedRecord(
+      generation: key.generation, key: fullKey, tags: metadata?.tags ?? [], schemaVersion: metadata?.schemaVersion ?? 0,
+      position: position)
   }
 
-  private func evicted(
-    _ key: borrowing DiskKey, _ fullKey: [UInt8], _ header: RecordHeader, of record: RawSpan
-  ) -> EvictedRecord? {
-    let metadata = header.metadata(of: record)
-    if let table = invalidated[key.generation], !table.isEmpty,
-      table.concealsCommitted(metadata, key: fullKey.rawSpan)
-    {
-      return nil
-    }
-    return EvictedRecord(
-      generation: key.generation, key: fullKey, tags: metadata.tags, schemaVersion: metadata.schemaVersion,
-      position: position)
+  /// Returns whether an invalidation in force covers the record of a key.
+  func isConcealed(_ metadata: RecordMetadata, _ fullKey: [UInt8], of generation: Generation) -> Bool {
+    guard let table = invalidated[generation], !table.isEmpty else { return false }
+    return table.concealsCommitted(metadata, key: fullKey.rawSpan)
   }
 
   /// Removes the records under these file keys that the set conceals. Their removal is not reported as a loss.
@@ -54,11 +37,10 @@ extension RecordStep {
     _ keys: [[UInt8]], concealedBy set: InvalidationSet<FileInvalidationVersion>, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     for bytes in keys {
-      // The record may be damaged, so its fields are not trusted further than for the comparison.
       guard let key = DiskKey(bytes.rawSpan), let size = try concealedSize(under: key, by: set, in: transaction) else {
         continue
       }
-      try dropDamaged(key, size: size, in: &transaction)
+      try dropUnverified(key, size: size, in: &transaction)
     }
   }
 

@@ -105,8 +105,8 @@ extension RecordStep {
     outcome.touchedPages += 1
   }
 
-  /// Removes a damaged record, and its entry in the order if one refers to it.
-  mutating func dropDamaged(
+  /// Removes a record that may be damaged, and its entry in the order if one refers to it.
+  mutating func dropUnverified(
     _ key: borrowing DiskKey, size: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     try removeOrder(under: key, in: &transaction)
@@ -123,7 +123,7 @@ extension RecordStep {
     outcome.hasChanges = true
     guard let key, case .damaged(let size) = try present(under: key, in: transaction) else { return }
     if try liveCounts(key.generation, in: transaction) != nil,
-      let evicted = try evictedDamaged(key, in: transaction)
+      let evicted = try evicted(key, in: transaction)
     {
       outcome.evicted.append(evicted)
     }

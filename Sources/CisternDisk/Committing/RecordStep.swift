@@ -113,7 +113,7 @@ struct RecordStep {
       try drop(key, sequence: sequence, size: size, in: &transaction)
       return .sound
     case .damaged(let size):
-      try dropDamaged(key, size: size, in: &transaction)
+      try dropUnverified(key, size: size, in: &transaction)
       return .damaged
     case nil: return nil
     }
@@ -125,10 +125,14 @@ struct RecordStep {
   ) throws(LMDBError) -> RemovedDamage? {
     let key = DiskKey(generation: generation, key: fullKey.rawSpan)
     guard case .damaged(let size) = try present(under: key, in: transaction) else { return nil }
-    // A record without readable fields is visible.
-    let isVisible = key.isDigest ? true : try evictedDamaged(key, in: transaction) != nil
-    try dropDamaged(key, size: size, in: &transaction)
-    return isVisible ? .visible : .concealed
+    var removed = RemovedDamage.visible
+    if let record = try transaction.value(forKey: key, in: tables.records), let header = RecordHeader(trusting: record),
+      isConcealed(header.metadata(of: record), fullKey, of: generation)
+    {
+      removed = .concealed
+    }
+    try dropUnverified(key, size: size, in: &transaction)
+    return removed
   }
 
   /// Evicts the oldest record, or returns nil if no record is left.
@@ -139,7 +143,7 @@ struct RecordStep {
     keeping: Bool, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> EvictionAttempt? {
     guard let (sequence, key) = try oldest(in: &transaction) else { return nil }
-    guard let key, case .record(let number, let size, let digested) = try present(under: key, in: transaction),
+    guard let key, case .record(let number, let size, _) = try present(under: key, in: transaction),
       number == sequence
     else {
       // Damage left an entry that does not refer to a sound record with this sequence number.
@@ -148,7 +152,7 @@ struct RecordStep {
     }
     // An invalidated record gets no second chance, and its eviction is not reported.
     let isLive = try liveCounts(key.generation, in: transaction) != nil
-    let evicted = isLive ? try evicted(key, digested, in: transaction) : nil
+    let evicted = isLive ? try evicted(key, in: transaction) : nil
     let isProtected = protected.remove(sequence) != nil
     if isProtected || (keeping && evicted != nil && recency.isMarked(sequence)) {
       try moveToTail(key, from: sequence, in: &transaction)
@@ -179,7 +183,7 @@ struct RecordStep {
       case .record(let sequence, let size, _):
         try drop(key, sequence: sequence, size: size, in: &transaction)
         bytes += StepOutcome.footprint(size: size, key: key.count)
-      case .damaged(let size): try dropDamaged(key, size: size, in: &transaction)
+      case .damaged(let size): try dropUnverified(key, size: size, in: &transaction)
       case nil: break
       }
     }

@@ -124,7 +124,9 @@ final class StagingArea: Sendable {
     let staged = shard(of: hash).state.withLock { shard -> (StagedEntry, StagedEntry?, Clear?)? in
       let fresh = shard.fresh.entry(forKey: write.key.rawSpan, hash: hash)
       let earlier = fresh ?? shard.committing.entry(forKey: write.key.rawSpan, hash: hash)
-      if let earlier, earlier.clearCount == shard.clearCount, !condition.permitsWrite(after: earlier) {
+      // A reader of another record has seen an older state, or one of another process. Otherwise, a use could be lost behind a
+      // removal, or a removal that observers know of behind a use. The next reader tries again.
+      if let earlier, earlier.clearCount == shard.clearCount, !condition.holds(for: earlier.write) {
         exclude(earlier)
         return nil
       }
@@ -234,12 +236,4 @@ final class StagingArea: Sendable {
   func shard(of hash: UInt64) -> ShardLock {
     shards[Int(truncatingIfNeeded: hash >> 61)]
   }
-}
-
-extension RecordCondition {
-  /// Whether a write with this condition may follow a staged write of its key.
-  ///
-  /// A reader of another record has seen an older state, or one of another process. It drops its write. Otherwise, a use could be
-  /// lost behind a removal, or a removal that observers know of behind a use. The next reader tries again.
-  fileprivate func permitsWrite(after earlier: StagedEntry) -> Bool { holds(for: earlier.write) }
 }

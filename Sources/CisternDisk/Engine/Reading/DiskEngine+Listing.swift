@@ -4,8 +4,8 @@ import LMDB
 extension DiskEngine {
   /// Calls `body` with each committed record of the partition until it returns false.
   ///
-  /// Skips damaged records, which are then removed, and records with a staged replacement or removal. Each snapshot lasts for a few records
-  /// only, so a slow `body` does not prevent the reuse of the file's pages.
+  /// Skips damaged records, which are then removed, and records with a staged replacement or removal. Each snapshot lasts
+  /// for a few records only, so a slow `body` does not prevent the reuse of the file's pages.
   func forEachRecord(
     of partition: Partition, _ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool
   ) rethrows {

@@ -62,8 +62,7 @@ extension Writer {
           guard let damaged = try step.removeDamaged(key, of: partition, in: &transaction) else { continue }
           removed.append((partition, key))
           // Without a generation, a clear has hidden the record, and is not committed yet.
-          if generation == .zero { continue }
-          if case .concealed = damaged { continue }
+          guard generation != .zero, case .visible = damaged else { continue }
           // The tags of a damaged record are unknown, so only invalidations by prefix can cover it later.
           let record = LostRecord(
             clearCount: clearCount, invalidationVersion: partition.invalidations.invalidationVersion, tags: [])
