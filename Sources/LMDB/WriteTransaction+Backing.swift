@@ -10,8 +10,8 @@ import CLMDB
 
 // The space of a transaction's new pages on the device.
 //
-// A transaction can take new pages at the end of the file, and give them back before its end: those of a value that it
-// removes again, and those of a tree that shrinks. LMDB then lists them as free, but never writes them. On a full device,
+// A transaction can take new pages at the end of the file, and give them back before its end. Examples are the pages of a value
+// that it removes again, and of a tree that shrinks. LMDB then lists them as free, but never writes them. On a full device,
 // the file would have no space for these pages. LMDB takes the pages of the oldest list first, so no later transaction could
 // be written, however small.
 
@@ -21,22 +21,19 @@ extension WriteTransaction {
   /// - Throws: `LMDBError` with the code `noSpace` if the device has no space for them. The transaction must then abort.
   ///   The file is as large as the device allows.
   borrowing func backNewPages() throws(LMDBError) {
-    let environment = unsafe mdb_txn_env(handle)
-    var information = unsafe MDB_envinfo()
-    var statistics = MDB_stat()
+    let environment = unsafe environment.takeUnretainedValue()
+    let information = try environment.information()
+    let committed = information.pageCount
+    let most = information.mapSize / information.pageSize
+    guard let end = unsafe nextPage(of: environment.handle), (committed...max(committed, most)).contains(end) else {
+      return
+    }
     var descriptor: mdb_filehandle_t = -1
-    try check(unsafe mdb_env_info(environment, &information), "commit")
-    try check(unsafe mdb_env_stat(environment, &statistics), "commit")
-    try check(unsafe mdb_env_get_fd(environment, &descriptor), "commit")
-    let committed = unsafe information.me_last_pgno + 1
-    let pageSize = Int(statistics.ms_psize)
-    let most = unsafe information.me_mapsize / pageSize
-    guard let end = unsafe nextPage(of: environment), (committed...max(committed, most)).contains(end) else { return }
+    try check(unsafe mdb_env_get_fd(environment.handle, &descriptor), "commit")
     // No transaction has written the bytes behind the end of the file. Pages that another version of this layer left without
     // space are among them.
-    let start = try Int(fileStatus(descriptor, operation: "commit").st_size)
     do throws(LMDBError) {
-      try writeZeros(from: start, to: end * pageSize, of: descriptor)
+      try writeZeros(from: information.fileSize, to: end * information.pageSize, of: descriptor)
     } catch {
       if end > committed { throw error }
     }
