@@ -7,11 +7,7 @@ struct KeyDescription: CustomStringConvertible {
 
   init<Key>(_ key: Key) {
     let text = "\(key)"
-    // In most texts, a character has one byte. The number of bytes is known without a walk.
-    guard text.utf8.count > Self.longest else {
-      description = text
-      return
-    }
-    description = "\(text.prefix(Self.longest))… (\(text.utf8.count) bytes)"
+    let start = text.prefix(Self.longest)
+    description = start.endIndex == text.endIndex ? text : "\(start)… (\(text.utf8.count) bytes)"
   }
 }
