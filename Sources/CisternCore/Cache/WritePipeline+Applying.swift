@@ -118,7 +118,8 @@ extension WritePipeline {
     }
     if case .removed = decision.event, let edits = write.edits, write.staged == nil, !edits.hasConfirmedValue {
       acknowledgeLoss(of: write.keyBytes)
-      removeDamaged(write.keyBytes, &effects)
+      // A write of a batch has no condition.
+      if effects.batch == nil { removeDamaged(write.keyBytes) }
     }
     return decision
   }
@@ -127,10 +128,9 @@ extension WritePipeline {
   /// tier would report the damage as a second end.
   @usableFromInline
   @inline(never)
-  func removeDamaged(_ keyBytes: [UInt8]?, _ effects: inout WriteEffects<Key, Value>) {
-    // A write of a batch has no condition.
-    guard let keyBytes, effects.batch == nil, presence(of: keyBytes) == .readable else { return }
-    _ = stage(.removal(key: keyBytes), if: .damaged, in: nil, &effects.outcome)
+  func removeDamaged(_ keyBytes: [UInt8]?) {
+    guard let keyBytes, presence(of: keyBytes) == .readable else { return }
+    _ = secondTier?.partition.stage(.removal(key: keyBytes), if: .damaged)
   }
 
   /// Acknowledges the loss of a record, because the edits of its key announce the removal. The report of the tier would be the
