@@ -57,7 +57,8 @@ var targets: [Target] = [
     swiftSettings: swiftSettings),
   // A process for the disk tier's tests to kill, and to share a directory with.
   .executableTarget(
-    name: "DiskChild", dependencies: ["Cistern", "CisternDisk"], path: "Tests/DiskChild", swiftSettings: swiftSettings),
+    name: "DiskChild", dependencies: ["Cistern", "CisternDisk", "CisternTesting"], path: "Tests/DiskChild",
+    swiftSettings: swiftSettings),
   // What `scripts/torture` kills, cuts off from power, damages and gives faulty files.
   .executableTarget(
     name: "Torture", dependencies: ["Cistern", "CisternDisk", "CisternTesting", "LMDB", "TestDirectories"],

@@ -1,22 +1,13 @@
 // The process's part in the tests of values of many sizes on a full device.
 import Cistern
 import CisternDisk
+import CisternTesting
 
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
   import Darwin
 #endif
-
-/// The keys and sizes of a run, which its seed determines.
-private struct Draws {
-  var state: UInt64
-
-  mutating func next(below bound: Int) -> Int {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return Int(state >> 33) % bound
-  }
-}
 
 /// Writes values of random sizes under random keys to a store on a small device, and checks all values that the store has.
 ///
@@ -34,11 +25,12 @@ func writeSizesOnDevice() async throws {
     say("report \(report.code) \(report.cause.map { "\($0)" } ?? "")")
   }
   let cache = try tier.partition(named: "cache") { _ in }
-  var draws = Draws(state: UInt64(numbers[3]))
+  var generator = SeededGenerator(seed: UInt64(numbers[3]))
   var failures = 0
   var newest: [Int: Int] = [:]
   for number in 1...count {
-    let (name, size) = (draws.next(below: 5000), 1 + draws.next(below: greatest))
+    let name = Int.random(in: 0..<5000, using: &generator)
+    let size = Int.random(in: 1...greatest, using: &generator)
     let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: size), count: size)
     if case .staged = cache.stage(record(key(name), number, bytes)) { newest[name] = size } else { failures += 1 }
     guard number % 50 == 0 else { continue }

@@ -6,11 +6,7 @@ import TestDirectories
 @testable import StressKit
 
 @Suite struct TraceReaderTests {
-  private let folder: TemporaryDirectory
-
-  init() throws {
-    folder = TemporaryDirectory()
-  }
+  private let folder = TemporaryDirectory()
 
   private func requests(_ content: String) throws -> [TraceRequest] {
     try requests(in: folder.file("trace.csv", content))

@@ -112,10 +112,10 @@ private struct ChurnClient {
   private mutating func value(of key: String) -> [UInt8] {
     // Each factor of two is equally frequent.
     let size = Int(60 * exp2(Double(random.next(below: 9_380)) / 1_000))
-    return Array("\(key):".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: size), count: size)
+    return KeyedValue.bytes(of: key, size: size)
   }
 
   private mutating func read(_ key: String) {
-    if let value = cache[key], !value.starts(with: "\(key):".utf8) { faults.append("\(key) has another key's value") }
+    if let finding = KeyedValue.finding(cache[key], of: key) { faults.append(finding) }
   }
 }

@@ -78,16 +78,17 @@ struct SoakClient: Sendable {
     case 0..<400: check(cache.value(forKey: key), of: key)
     case 400..<700:
       let size = random.next(below: 2_000)
-      check(try await cache.value(forKey: key) { key in Self.value(of: key, size: size) }, of: key)
-    case 700..<900: cache.setValue(Self.value(of: key, size: random.next(below: 2_000)), forKey: key, tags: tags())
+      check(try await cache.value(forKey: key) { key in KeyedValue.bytes(of: key, size: size) }, of: key)
+    case 700..<900:
+      cache.setValue(KeyedValue.bytes(of: key, size: random.next(below: 2_000)), forKey: key, tags: tags())
     case 900..<960: cache.removeValue(forKey: key)
     case 960..<980:
       let keys = (0..<8).map { _ in self.key() }
-      try cache.batch { batch in for key in keys { batch.setValue(Self.value(of: key, size: 100), forKey: key) } }
+      try cache.batch { batch in for key in keys { batch.setValue(KeyedValue.bytes(of: key, size: 100), forKey: key) } }
     case 980..<990: cache.removeAll(tagged: tags()[0])
     case 990..<998:
       let token = cache.observe { _ in }
-      cache.setValue(Self.value(of: key, size: 10), forKey: key)
+      cache.setValue(KeyedValue.bytes(of: key, size: 10), forKey: key)
       token.cancel()
     default: try await store.flush()
     }
@@ -100,11 +101,7 @@ struct SoakClient: Sendable {
 
   private mutating func tags() -> [String] { ["tag-\(random.next(below: 50))"] }
 
-  private static func value(of key: String, size: Int) -> [UInt8] {
-    Array("\(key):".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: size), count: size)
-  }
-
   private mutating func check(_ value: [UInt8]?, of key: String) {
-    if let value, !value.starts(with: "\(key):".utf8) { faults.append("\(key) has another key's value") }
+    if let finding = KeyedValue.finding(value, of: key) { faults.append(finding) }
   }
 }

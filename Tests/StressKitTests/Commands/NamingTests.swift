@@ -6,12 +6,8 @@ import TestDirectories
 
 /// Names and paths in the output of commands.
 @Suite struct NamingTests {
-  private let folder: TemporaryDirectory
+  private let folder = TemporaryDirectory()
   private var store: String { folder.path + "/store" }
-
-  init() throws {
-    folder = TemporaryDirectory()
-  }
 
   @Test func `control bytes in the name of a cache are escaped, as those of keys are`() async throws {
     #expect(await CommandRun(["put", store, "a\nb\u{1B}c", "k", "--disk-limit", "1MiB"], input: [1]).status == 0)

@@ -9,16 +9,12 @@ import TestDirectories
 
 /// `cistern put`: values at and over the limit, and every kind of input.
 @Suite struct PutTests {
-  private let folder: TemporaryDirectory
+  private let folder = TemporaryDirectory()
   private var store: String { folder.path + "/store" }
 
   /// A store of one mebibyte accepts this value, but one of its batches cannot hold it.
   private static let largeValue = [UInt8](repeating: 7, count: 120_000)
   private static let tooLargeValue = [UInt8](repeating: 7, count: 200_000)
-
-  init() throws {
-    folder = TemporaryDirectory()
-  }
 
   private func put(_ key: String, _ value: [UInt8], _ more: String...) async -> CommandRun {
     await CommandRun(["put", store, "things", key, "--disk-limit", "1MiB"] + more, input: value)

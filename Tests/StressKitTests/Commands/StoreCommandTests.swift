@@ -8,12 +8,8 @@ import TestDirectories
 @testable import StressKit
 
 @Suite struct StoreCommandTests {
-  private let folder: TemporaryDirectory
+  private let folder = TemporaryDirectory()
   private var store: String { folder.path + "/store" }
-
-  init() throws {
-    folder = TemporaryDirectory()
-  }
 
   private func put(_ key: String, _ value: String, _ more: String...) async {
     let run = await CommandRun(

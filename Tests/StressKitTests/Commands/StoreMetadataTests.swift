@@ -7,12 +7,8 @@ import TestDirectories
 
 /// The commands that inspect a store, on records with all metadata and with unpurged invalidations.
 @Suite struct StoreMetadataTests {
-  private let folder: TemporaryDirectory
+  private let folder = TemporaryDirectory()
   private var store: String { folder.path + "/store" }
-
-  init() throws {
-    folder = TemporaryDirectory()
-  }
 
   private static let full: RecordMetadata = {
     var metadata = RecordMetadata(

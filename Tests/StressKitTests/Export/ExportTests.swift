@@ -8,13 +8,9 @@ import TestDirectories
 @testable import StressKit
 
 @Suite struct ExportTests {
-  private let folder: TemporaryDirectory
+  private let folder = TemporaryDirectory()
   private var store: String { folder.path + "/store" }
   private var other: String { folder.path + "/other" }
-
-  init() throws {
-    folder = TemporaryDirectory()
-  }
 
   /// Records of every kind.
   private static let records: [ExportedRecord] = {

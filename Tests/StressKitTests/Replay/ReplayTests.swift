@@ -8,11 +8,7 @@ import TestDirectories
 @testable import StressKit
 
 @Suite struct ReplayTests {
-  private let folder: TemporaryDirectory
-
-  init() throws {
-    folder = TemporaryDirectory()
-  }
+  private let folder = TemporaryDirectory()
 
   private func misses(
     _ trace: String, limit: String, _ policy: EvictionPolicyKind

@@ -6,11 +6,7 @@ import TestDirectories
 @testable import StressKit
 
 @Suite(.serialized) struct StressRunTests {
-  private let folder: TemporaryDirectory
-
-  init() throws {
-    folder = TemporaryDirectory()
-  }
+  private let folder = TemporaryDirectory()
 
   private func configuration(_ arguments: String...) throws -> StressConfiguration {
     let command = try StressCommand.parse(arguments)

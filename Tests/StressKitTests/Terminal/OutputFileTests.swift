@@ -5,12 +5,8 @@ import TestDirectories
 @testable import StressKit
 
 @Suite struct OutputFileTests {
-  private let folder: TemporaryDirectory
+  private let folder = TemporaryDirectory()
   private let line = Array("line".utf8)
-
-  init() throws {
-    folder = TemporaryDirectory()
-  }
 
   private func text(_ path: String) throws -> String {
     String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
