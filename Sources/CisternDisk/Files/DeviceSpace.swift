@@ -15,10 +15,9 @@ enum DeviceSpace {
   /// The size of the test file in bytes. It is larger than the free part of a block that a short write can leave.
   private static let probeSize = 256 << 10
 
-  /// Returns whether the directory's device, or the user's quota, has no space for a small file, or whether the process may not
-  /// make the data file larger.
+  /// Returns whether the directory's device, or the user's quota, has no space for a small file.
   ///
-  /// Creates and removes such a file.
+  /// Creates and removes such a file. Also returns true if the process may not make the data file larger.
   static func isExhausted(in directory: String) -> Bool {
     if isAtLargestSize("\(directory)/\(DiskDirectory.data)") { return true }
     let path = "\(directory)/\(DiskDirectory.probe)"

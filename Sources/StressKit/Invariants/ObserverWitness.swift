@@ -149,8 +149,8 @@ extension ObserverWitness {
 
   /// Waits until all writes have been reported, and compares the events with the cache. The cache must be idle.
   ///
-  /// Late events have the time `patience`. After the first event that does not come in time, the method waits no more:
-  /// with a time for each key, the check of a cache that lost many values would take hours.
+  /// Late events have the time `patience`. After the first event that does not come in time, the method waits no more. With a
+  /// time for each key, the check of a cache that lost many values would take hours.
   func settle(with cache: Cache<String, [UInt8]>, patience: Duration = .seconds(5)) async {
     await wait(patience.nanoseconds) { self.state.withLock { $0.announcedWrites >= $0.writes } }
     for name in state.withLock({ state in

@@ -11,7 +11,7 @@ struct Patience: Sendable {
   var forChecks = Duration.seconds(600)
 }
 
-/// Runs `body`, but waits for it only until `limit` ends. Afterwards, `body` goes on in a task of its own.
+/// Runs `body`, but waits for it only until `limit` ends. Afterwards, `body` continues in a separate task.
 ///
 /// - Parameters:
 ///   - body: The work that must end.

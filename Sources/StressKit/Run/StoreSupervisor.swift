@@ -57,7 +57,7 @@ final class StoreSupervisor: Sendable {
 
   /// Checks the store, closes it and reopens it. All clients must be parked.
   func reopen() async {
-    // In a task of its own, because the end of the run cancels the caller. A cancelled enumeration would look incomplete.
+    // In a separate task, because the end of the run cancels the caller. A cancelled enumeration would look incomplete.
     await Task {
       await checkQuietCache()
       await closeSubject()

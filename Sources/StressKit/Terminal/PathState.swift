@@ -1,7 +1,7 @@
 import Foundation
 import InputFormats
 
-/// What a path leads to.
+/// The state of the file that a path leads to.
 enum PathState: Equatable {
   case present
   case absent
