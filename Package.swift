@@ -50,7 +50,7 @@ var targets: [Target] = [
   // Fixtures that several test targets share.
   .target(
     name: "CisternTestSupport",
-    dependencies: ["CisternCore", "CisternDisk", "CisternTesting", "Locking", "TestDirectories"],
+    dependencies: ["Cistern", "CisternCore", "CisternDisk", "CisternTesting", "Locking", "TestDirectories"],
     path: "Tests/TestSupport", swiftSettings: swiftSettings),
   .testTarget(
     name: "LMDBTests", dependencies: ["CisternTesting", "LMDB", "CLMDB", "Locking", "TestDirectories"],
@@ -129,7 +129,7 @@ if !coreOnly {
     .testTarget(
       name: "CisternServiceTests",
       dependencies: [
-        "Cistern", "CisternService", "CisternTesting", "Locking", "TestDirectories",
+        "Cistern", "CisternService", "CisternTestSupport", "CisternTesting", "Locking", "TestDirectories",
         server("ServiceLifecycle", "swift-service-lifecycle"),
         server("ServiceLifecycleTestKit", "swift-service-lifecycle"),
         server("Metrics", "swift-metrics"),
@@ -177,8 +177,8 @@ if !coreOnly && !serviceOnly {
     .testTarget(
       name: "StressKitTests",
       dependencies: [
-        "StressKit", "InputFormats", "Cistern", "CisternDisk", "CisternTesting", "Locking", "CisternCommand",
-        "TestDirectories",
+        "StressKit", "InputFormats", "Cistern", "CisternDisk", "CisternTestSupport", "CisternTesting", "Locking",
+        "CisternCommand", "TestDirectories",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings

@@ -1,5 +1,6 @@
 #if Service
   import Cistern
+  import CisternTestSupport
   import CisternTesting
   import InMemoryTracing
   import Testing

@@ -1,6 +1,7 @@
 #if Service
   import Cistern
   import CisternService
+  import CisternTestSupport
   import CisternTesting
   import Testing
 
@@ -35,7 +36,7 @@
     }
 
     @Test func `a hit that is due for a refresh starts it, and the fetch is measured`() async throws {
-      var configuration = Store.Configuration()
+      var configuration: Store.Configuration = .ignoringMemoryPressure
       configuration.clock = clock
       let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: configuration)
       let cache = try store.cache(

@@ -1,5 +1,6 @@
 #if Service
   import Cistern
+  import CisternTestSupport
   import CisternTesting
   import InMemoryLogging
   import Logging
@@ -13,7 +14,7 @@
 
     @Test func `a report becomes a record with metadata, and an earlier handler still receives it`() {
       let received = Recorder<String>()
-      var configuration = Store.Configuration()
+      var configuration: Store.Configuration = .ignoringMemoryPressure
       configuration.reportHandler = { received.record($0.message) }
       configuration.logReports(to: Logger(label: "test") { [logs = backEnds.logs] _ in logs })
       var report = StoreReport(
@@ -91,7 +92,7 @@
     private func cache(
       _ configuration: CacheConfiguration<String> = CacheConfiguration(), includesKeys: Bool = false
     ) throws -> InstrumentedCache<Int, String> {
-      var settings = Store.Configuration()
+      var settings: Store.Configuration = .ignoringMemoryPressure
       settings.clock = clock
       let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: settings)
       return InstrumentedCache(

@@ -1,11 +1,11 @@
 #if Service
   import Cistern
+  import CisternTestSupport
   import CisternTesting
   import Logging
   import ServiceLifecycle
   import ServiceLifecycleTestKit
   import Testing
-  import TestDirectories
 
   @testable import CisternService
 

@@ -1,5 +1,6 @@
 #if Service
   import Cistern
+  import CisternTestSupport
   import CisternTesting
   import InMemoryTracing
   import Testing
@@ -133,7 +134,7 @@
 
     @Test func `a refresh in the background has its span in the trace of the caller that began it`() async throws {
       let clock = ManualClock()
-      var configuration = Store.Configuration()
+      var configuration: Store.Configuration = .ignoringMemoryPressure
       configuration.clock = clock
       let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: configuration)
       let words = InstrumentedCache(

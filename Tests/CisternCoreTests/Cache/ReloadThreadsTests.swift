@@ -1,3 +1,4 @@
+import CisternTestSupport
 import CisternTesting
 import Locking
 import Testing

@@ -1,3 +1,4 @@
+import CisternTestSupport
 import Testing
 
 @testable import CisternCore

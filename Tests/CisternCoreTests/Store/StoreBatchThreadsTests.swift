@@ -1,4 +1,5 @@
 import CisternCore
+import CisternTestSupport
 import CisternTesting
 import Locking
 import Testing

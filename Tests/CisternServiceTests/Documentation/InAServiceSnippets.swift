@@ -1,11 +1,11 @@
 #if Service
   import Cistern
   import CisternService
+  import CisternTestSupport
   import InMemoryTracing
   import Logging
   import MetricsTestKit
   import ServiceLifecycle
-  import TestDirectories
   import Testing
 
   /// The examples of "A server with CisternService".

@@ -1,4 +1,5 @@
 import Cistern
+import CisternTestSupport
 import CisternTesting
 import Testing
 

@@ -10,7 +10,7 @@ import Testing
 /// Several stores of one directory in one process.
 @Suite struct SharedStoreTests {
   private func open(
-    _ path: String, memoryLimit: ByteCount = .mebibytes(1), configuration: Store.Configuration = Store.Configuration()
+    _ path: String, memoryLimit: ByteCount = .mebibytes(1), configuration: Store.Configuration = .ignoringMemoryPressure
   ) throws -> Store {
     try Store(directory: path, memoryLimit: memoryLimit, diskLimit: .mebibytes(16), configuration: configuration)
   }
@@ -94,7 +94,7 @@ import Testing
       message { try Store(directory: path, memoryLimit: .mebibytes(1), diskLimit: .mebibytes(17)) }
         .contains("diskLimit is 16 MiB, not 17 MiB"))
     func with(_ change: (inout Store.Configuration) -> Void) throws -> Store {
-      var configuration = Store.Configuration()
+      var configuration: Store.Configuration = .ignoringMemoryPressure
       change(&configuration)
       return try self.open(path, configuration: configuration)
     }
@@ -104,7 +104,7 @@ import Testing
     #expect(message { try with { $0.evictionPolicy = .lru } }.contains("evictionPolicy is leastHitDensity, not lru"))
     #expect(message { try with { $0.clock = ManualClock() } }.contains("clock"))
     #expect(message { try with { $0.taskExecutor = globalConcurrentExecutor } }.contains("taskExecutor is none"))
-    #expect(message { try with { $0.respondsToMemoryPressure = false } }.contains("respondsToMemoryPressure"))
+    #expect(message { try with { $0.respondsToMemoryPressure = true } }.contains("respondsToMemoryPressure"))
     // The failed openings left nothing behind.
     try await store.close()
     try await with { $0.durability = .processCrash }.close()
@@ -160,7 +160,7 @@ import Testing
 
   @Test func `a directory opens again right after the release of its store, and has all staged writes`() async throws {
     let scratch = TemporaryDirectory()
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.commitInterval = .seconds(3600)
     for round in 1...3 {
       // The directory is closed: another memory limit is no conflict.
@@ -175,7 +175,7 @@ import Testing
   @Test func `a fetch keeps the directory of a released store open until its value is stored`() async throws {
     let scratch = TemporaryDirectory()
     let clock = ManualClock()
-    var configuration = Store.Configuration()
+    var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.clock = clock
     let expiry = Expiry.after(.seconds(1), graceStale: .seconds(3600))
     let gate = Gate()
@@ -227,7 +227,7 @@ import Testing
     let scratch = TemporaryDirectory()
     let delivered = Guarded<[Int]>([])
     func configuration(_ number: Int) -> Store.Configuration {
-      var configuration = Store.Configuration()
+      var configuration: Store.Configuration = .ignoringMemoryPressure
       configuration.reportHandler = { _ in delivered.withLock { $0.append(number) } }
       return configuration
     }

@@ -1,5 +1,5 @@
 import Cistern
-import TestDirectories
+import CisternTestSupport
 import Testing
 
 @testable import StressKit
