@@ -70,7 +70,7 @@ struct DeviceSizesTests {
   ) throws {
     let scratch = TemporaryDirectory()
     let least = device.kibibytes << 10
-    for count in [1000, 300] {
+    for count in [1000, 600] {
       let full = try fill(scratch, device, kibibytes: device.kibibytes, count: count, layout: layout)
       #expect(full.failures == 0 && full.defects == 0, "\(full)")
       #expect(full.bytes > least / 2, "\(full)")

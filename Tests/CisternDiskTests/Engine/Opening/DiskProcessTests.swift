@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(30)))
   func `a write that waits for another process's read continues when that process is killed`() async throws {
     // The wait ends only because the process is killed, regardless of the speed of the machine.
     try await Self.withHolder(readerPatience: .seconds(3600)) { tier, cache, holder, delivered in
