@@ -25,7 +25,7 @@ struct StoreSupervisorTests {
     #expect(runState.violations.violations == [])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(30)))
   func `if the store cannot be opened again, this is reported, and the closed cache is not checked`() async throws {
     var configuration = try StressCommand.parse(
       ["--profile", "read-heavy", "--in-process", "--keys", "1000", "--value-size", "100", "--seed", "1"]

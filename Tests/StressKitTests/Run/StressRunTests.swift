@@ -102,7 +102,7 @@ import TestDirectories
     #expect(try await report.interrupted)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a run reports clients that wait forever, and ends without them`() async throws {
+  @Test(.timeLimit(.minutes(30))) func `a run reports clients that wait forever, and ends without them`() async throws {
     // Each of the three clients takes one burst of operations.
     let configuration = try configuration(
       "--in-process", "--operations", "96", "--clients", "3", "--keys", "10", "--value-size", "100", "--directory",
