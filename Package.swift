@@ -177,8 +177,8 @@ if !coreOnly && !serviceOnly {
     .testTarget(
       name: "StressKitTests",
       dependencies: [
-        "StressKit", "InputFormats", "Cistern", "CisternDisk", "CisternTestSupport", "CisternTesting", "Locking",
-        "CisternCommand", "TestDirectories",
+        "StressKit", "InputFormats", "Cistern", "CisternDisk", "CisternTesting", "Locking", "CisternCommand",
+        "TestDirectories",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings

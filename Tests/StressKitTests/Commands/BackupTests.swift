@@ -1,6 +1,6 @@
 import Cistern
-import CisternTestSupport
 import Foundation
+import TestDirectories
 import Testing
 
 @testable import StressKit

@@ -1,5 +1,5 @@
 import Cistern
-import CisternTestSupport
+import TestDirectories
 import Testing
 
 @testable import StressKit

@@ -1,5 +1,4 @@
 import Cistern
-import CisternTestSupport
 import CisternTesting
 import Testing
 
@@ -32,7 +31,7 @@ struct ObserverWitnessTests {
     let violations = ViolationLog()
     let witness = ObserverWitness(run: 7, keys: keys, violations: violations)
     let clock = ManualClock()
-    var store: Store.Configuration = .ignoringMemoryPressure
+    var store = Store.Configuration()
     store.clock = clock
     let cache = try Cache<String, [UInt8]>(expiry: .after(.seconds(1)), configuration: store)
     let observations = Observations()
