@@ -48,11 +48,16 @@ package indirect enum RecordCondition: Sendable {
   ///
   /// Readers do not check the record again: they take it for absent.
   case damaged
+  /// A record for which one of these conditions holds.
+  case either(RecordCondition, RecordCondition)
 
   /// Whether the write may replace or remove this sound record.
   package func allows(for metadata: RecordMetadata, _ bytes: RawSpan) -> Bool {
-    if case .damaged = self { return false }
-    return holds(for: metadata, bytes)
+    switch self {
+    case .damaged: false
+    case .identity, .ended: holds(for: metadata, bytes)
+    case .either(let first, let second): first.allows(for: metadata, bytes) || second.allows(for: metadata, bytes)
+    }
   }
 
   /// Whether readers take this record for replaced or removed.
@@ -61,6 +66,7 @@ package indirect enum RecordCondition: Sendable {
     case .damaged: true
     case .identity(let identity): RecordIdentity(metadata, bytes: bytes) == identity
     case .ended(let time): metadata.hasEnded(by: time)
+    case .either(let first, let second): first.holds(for: metadata, bytes) || second.holds(for: metadata, bytes)
     }
   }
 
@@ -69,6 +75,7 @@ package indirect enum RecordCondition: Sendable {
     switch (self, write) {
     case (.identity(let identity), _): identity.isIdentity(of: write)
     case (.ended(let time), .record(_, let metadata, _)): metadata.hasEnded(by: time)
+    case (.either(let first, let second), _): first.holds(for: write) || second.holds(for: write)
     case (.ended, .removal), (.damaged, _): false
     }
   }

@@ -172,9 +172,10 @@ final class StagingArea: Sendable {
     return shard(of: hash).state.withLock { shard in
       let committing = shard.committing.entry(forKey: key, hash: hash)
       guard var entry = shard.fresh.entry(forKey: key, hash: hash) ?? committing else { return nil }
-      // The record that a fresh write replaces is being committed, so that the disk still has the one before it.
-      if entry.condition != nil, let committing, committing.clearCount == entry.clearCount {
-        entry.condition = committing.condition
+      // The record that a fresh write replaces is being committed. The disk has that record or the one before it, because the
+      // write leaves `committing` after its commit.
+      if let condition = entry.condition, let committing, committing.clearCount == entry.clearCount {
+        entry.condition = committing.condition.map { .either($0, condition) }
       }
       entry.isConcealed = isConcealed(entry)
       return entry
