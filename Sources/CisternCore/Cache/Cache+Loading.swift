@@ -56,8 +56,11 @@ extension Cache {
     forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable (Key) async throws -> Value
   ) async throws -> Loaded<Value> {
+    try Task.checkCancellation()
+    let hashed = table.hashed(key)
+    if let loaded = loadedInMemory(hashed, accepting: policy) { return loaded }
     let options = LoadOptions(writeOptions: WriteOptions(expiry: expiry, tags: tags), policy: policy, describes: true)
-    let request = LoadRequest<Key, Value>(table.hashed(key), options: options, owner: self, fetch: .plain(fetch))
+    let request = LoadRequest<Key, Value>(hashed, options: options, owner: self, fetch: .plain(fetch))
     do {
       return try await loader.load(request)
     } catch {
@@ -129,7 +132,15 @@ extension Cache {
   /// - Returns: The value with its details; nil if the load must do more than look in memory.
   @inlinable
   package func loadedInMemory(forKey key: Key, accepting policy: LoadPolicy?) -> Loaded<Value>? {
-    records.findInMemory(table.hashed(key), accepting: (policy ?? loadPolicy).demand)
+    loadedInMemory(table.hashed(key), accepting: policy)
+  }
+
+  /// Returns a value like ``usableInMemory(_:accepting:)``, with its details. Not inlined, so that a load does not copy the
+  /// policy.
+  @inlinable
+  @inline(never)
+  func loadedInMemory(_ key: HashedKey<Key>, accepting policy: LoadPolicy?) -> Loaded<Value>? {
+    records.findInMemory(key, accepting: (policy ?? loadPolicy).demand)
   }
 
   /// Returns a value of memory like ``usableInMemory(_:accepting:)``, for a load with the cache's policy. Not inlined,

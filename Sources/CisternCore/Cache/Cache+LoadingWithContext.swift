@@ -18,10 +18,13 @@ extension Cache {
     _ key: Key, policy: LoadPolicy? = nil,
     fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
   ) async throws -> Loaded<Value>? {
+    try Task.checkCancellation()
+    let hashed = table.hashed(key)
+    if let loaded = loadedInMemory(hashed, accepting: policy) { return loaded }
     let options =
       policy.map { LoadOptions(writeOptions: WriteOptions(), policy: $0, describes: true) } ?? .describing
     let request = LoadRequest<Key, Value>(
-      table.hashed(key), options: options, owner: self, fetch: .withContext(fetch))
+      hashed, options: options, owner: self, fetch: .withContext(fetch))
     do {
       return try await loader.load(request)
     } catch is AbsentValue {
