@@ -132,6 +132,7 @@ extension OptimisticEdits {
         recordCondition = .ended(by: lifetimes.wallNow())
       }
     }
+    if !isSettled { edited.beginShowing(at: lifetimes.clock.now(), measuresAge: lifetimes.measuresAge) }
     let timing = isSettled ? edited.timing : edited.shownTiming
     if !timing.isForever { lifetimes.noteDeadline() }
     let preparedValue = edited.shown.map { PreparedValue(value: $0, cost: cost(ofShown: $0), timing: timing) }

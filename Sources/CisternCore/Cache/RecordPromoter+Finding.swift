@@ -38,11 +38,7 @@ extension RecordPromoter {
   private func findRecord(
     _ key: HashedKey<Key>, if condition: WriteCondition<Value>, accepting demand: Demand
   ) -> Loaded<Value>? {
-    if let shown = shownByEdits(key.key) {
-      guard let shown else { return nil }
-      table.count(key.hash) { $0.memoryHits += 1 }
-      return Loaded(value: shown, source: .memory)
-    }
+    if let shown = loadedFromEdits(key) { return shown }
     guard let secondTier else { return nil }
     guard let interpretation = interpretedRecord(of: key, in: secondTier) else {
       // Another caller may have promoted the record in between.
@@ -58,6 +54,15 @@ extension RecordPromoter {
     }
     promote(found, of: key, if: condition, hit: isStale ? .stale : .fresh)
     return loaded(found, isStale: isStale)
+  }
+
+  /// Returns the value that the unconfirmed edits of a key show, with its details, and counts a hit. Returns `.some(nil)` if they
+  /// show none, and nil for a key without edits.
+  func loadedFromEdits(_ key: HashedKey<Key>) -> Loaded<Value>?? {
+    guard !edits.isEmpty, let edited = edits[key.key] else { return nil }
+    guard let shown = edited.shown else { return .some(nil) }
+    table.count(key.hash) { $0.memoryHits += 1 }
+    return described(shown, edited.shownTiming, from: .memory)
   }
 
   /// Returns a value of memory with its details, and notes its use in the second tier if one is given.

@@ -33,12 +33,7 @@ extension RecordPromoter {
   func lookUp(
     for flight: Flight<Value>, of key: HashedKey<Key>, accepting demand: Demand
   ) -> SecondTierLookup<Value> {
-    if let shown = shownByEdits(key.key) {
-      guard demand.acceptsFresh, let shown else { return .nothing(fallback: nil) }
-      flight.noteFromSecondTier()
-      table.complete(flight, .value(shown), of: key)
-      return .completed(Loaded(value: shown, source: .secondTier))
-    }
+    if !edits.isEmpty, let result = complete(flight, withEditsOf: key, accepting: demand) { return result }
     guard demand.acceptsFresh, let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) else {
       return .nothing(fallback: nil)
     }
@@ -57,6 +52,20 @@ extension RecordPromoter {
     let isOutdated = promotion == .recordLost || flight.hasNewerRecord
     table.complete(flight, isOutdated ? .lookAgain : .value(found.value), of: key)
     return .completed(loaded(found))
+  }
+
+  /// Completes a flight with the value that the unconfirmed edits of its key show. Returns nil for a key without edits.
+  @usableFromInline
+  @inline(never)
+  func complete(
+    _ flight: Flight<Value>, withEditsOf key: HashedKey<Key>, accepting demand: Demand
+  ) -> SecondTierLookup<Value>? {
+    guard let edited = edits[key.key] else { return nil }
+    guard demand.acceptsFresh, let shown = edited.shown else { return .nothing(fallback: nil) }
+    flight.noteFromSecondTier()
+    flight.noteStored(edited.shownTiming)
+    table.complete(flight, .value(shown), of: key)
+    return .completed(described(shown, edited.shownTiming, from: .secondTier))
   }
 
   /// Uses a value that the leader found, and that is stale or due for a refresh.
@@ -130,11 +139,7 @@ extension RecordPromoter {
     beside flight: Flight<Value>, since invalidationVersion: InvalidationVersion, of key: HashedKey<Key>,
     accepting demand: Demand
   ) -> LookupBesideFlight<Value> {
-    if let shown = shownByEdits(key.key) {
-      guard let shown else { return .nothing(fallback: nil) }
-      table.count(key.hash) { $0.memoryHits += 1 }
-      return .loaded(Loaded(value: shown, source: .memory))
-    }
+    if let shown = loadedFromEdits(key) { return shown.map { .loaded($0) } ?? .nothing(fallback: nil) }
     guard let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) else {
       return .nothing(fallback: nil)
     }

@@ -15,12 +15,21 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var shown: Value? = nil
     /// The lifetime of the confirmed value.
     @usableFromInline var timing: Timing
-
     /// The lifetime of the shown value: it is fresh until the edits are confirmed or withdrawn.
     ///
-    /// It has the tags of the confirmed value, so that a removal by such a tag removes both.
-    @usableFromInline var shownTiming: Timing {
-      Timing(Deadlines(freshUntil: .distantFuture), tags: timing.tags, now: MonotonicTime(nanoseconds: 0))
+    /// It has the tags of the confirmed value, so that a removal by such a tag removes both. Its age is the time since the last step
+    /// of the edits.
+    @usableFromInline private(set) var shownTiming = Timing.plain(until: .distantFuture)
+
+    init(queue: EditQueue<Value>, timing: Timing) {
+      self.queue = queue
+      self.timing = timing
+    }
+
+    /// Begins the lifetime of the shown value.
+    mutating func beginShowing(at now: MonotonicTime, measuresAge: Bool) {
+      shownTiming = Timing(
+        Deadlines(freshUntil: .distantFuture), tags: timing.tags, age: ValueAge(isNeeded: measuresAge), now: now)
     }
   }
 

@@ -4,7 +4,7 @@ public struct CacheEntry<Key: CacheKey, Value: Sendable>: Sendable {
   public let key: Key
   /// The cost of the value in memory, as weighed when it was written.
   public let cost: Int
-  /// The time since the value was stored.
+  /// The time since the value was stored, or since the edit if an unconfirmed edit shows the value.
   ///
   /// Nil if only memory holds the value, and the cache does not measure it (``CacheConfiguration/measuresAge``).
   public let age: Duration?

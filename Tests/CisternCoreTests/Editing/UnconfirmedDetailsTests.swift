@@ -1,0 +1,52 @@
+import CisternCore
+import CisternTesting
+import CisternTestSupport
+import Testing
+
+/// The details of a value that an unconfirmed edit shows.
+struct UnconfirmedDetailsTests {
+  enum Place: CaseIterable, Sendable { case memory, evicted, secondTierOnly }
+
+  @Test(arguments: FieldsSubject.Kind.allCases, Place.allCases)
+  func `a shown value has the tags of the confirmed one and the age of the edit, in memory or not`(
+    kind: FieldsSubject.Kind, place: Place
+  ) throws {
+    if kind == .memory, place == .secondTierOnly { return }
+    try SeededExecutor.run(seed: 0) { executor in
+      for measuresAge in [false, true] {
+        var configuration = CacheConfiguration<Fields>()
+        configuration.measuresAge = measuresAge
+        if place == .secondTierOnly { configuration.tiers = .secondTierOnly }
+        let subject = try FieldsSubject(kind, on: executor, configuration: configuration)
+        let cache = subject.cache
+        let tags = measuresAge ? [] : ["tag"]
+        subject.clock.advance(by: .seconds(1000))
+        cache.setValue(["base": 1], forKey: "k", tags: tags)
+        subject.clock.advance(by: .seconds(10))
+        let gate = Gate()
+        let edit = subject.edit("edited", gate: gate, fails: true)
+        await gate.arrivals(atLeast: 1)
+        subject.clock.advance(by: .seconds(5))
+        if place == .evicted { subject.store.trimMemory(to: .bytes(0)) }
+        let shown: Fields = ["base": 1, "edited": 1]
+        let found = [
+          cache.find("k"), try await cache.loadedValue(forKey: "k") { _ in [:] },
+          try await cache.load("k") { _ in .store([:]) },
+        ]
+        for loaded in found {
+          try #require(loaded?.value == shown)
+          try #require(loaded?.tags == tags)
+          try #require(loaded?.age == .seconds(5))
+          try #require(loaded?.remainingLifetime == nil)
+        }
+        let entry = try #require(try cache.page().entries.first)
+        try #require(entry.tags == tags)
+        try #require(entry.age == .seconds(5))
+        gate.open()
+        await #expect(throws: Broken.self) { try await edit.value }
+        try #require(cache.find("k")?.age == .seconds(15))
+        try #require(subject.findings == [])
+      }
+    }
+  }
+}
