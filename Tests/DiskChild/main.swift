@@ -107,7 +107,9 @@ case "hold":
   }
 case "replace":
   // Writes a newer record of key 0, and stays.
-  _ = cache.stage(record(key(0), 7, [7]))
+  var metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 7), cost: 1)
+  metadata.isSet = true
+  _ = cache.stage(.record(key: key(0), metadata, bytes: [7]))
   try await tier.flush()
   say("replaced")
   while true { sleep(1000) }

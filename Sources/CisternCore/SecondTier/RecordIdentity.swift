@@ -48,6 +48,8 @@ package indirect enum RecordCondition: Sendable {
   ///
   /// Readers do not check the record again: they take it for absent.
   case damaged
+  /// A record that was committed before the invalidation with this number in the file.
+  case written(before: UInt64)
   /// A record for which one of these conditions holds.
   case either(RecordCondition, RecordCondition)
 
@@ -55,7 +57,7 @@ package indirect enum RecordCondition: Sendable {
   package func allows(for metadata: RecordMetadata, _ bytes: RawSpan) -> Bool {
     switch self {
     case .damaged: false
-    case .identity, .ended: holds(for: metadata, bytes)
+    case .identity, .ended, .written: holds(for: metadata, bytes)
     case .either(let first, let second): first.allows(for: metadata, bytes) || second.allows(for: metadata, bytes)
     }
   }
@@ -66,6 +68,7 @@ package indirect enum RecordCondition: Sendable {
     case .damaged: true
     case .identity(let identity): RecordIdentity(metadata, bytes: bytes) == identity
     case .ended(let time): metadata.hasEnded(by: time)
+    case .written(let number): metadata.invalidationVersion < number
     case .either(let first, let second): first.holds(for: metadata, bytes) || second.holds(for: metadata, bytes)
     }
   }
@@ -76,6 +79,8 @@ package indirect enum RecordCondition: Sendable {
     case (.identity(let identity), _): identity.isIdentity(of: write)
     case (.ended(let time), .record(_, let metadata, _)): metadata.hasEnded(by: time)
     case (.either(let first, let second), _): first.holds(for: write) || second.holds(for: write)
+    // The write is not in the file yet.
+    case (.written, _): false
     case (.ended, .removal), (.damaged, _): false
     }
   }

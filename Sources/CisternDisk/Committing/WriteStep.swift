@@ -78,7 +78,7 @@ struct WriteStep: ~Copyable {
   mutating func allows(
     _ entry: StagedEntry, of partition: Partition, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
-    guard let condition = entry.condition else { return true }
+    guard let condition = partition.condition(of: entry) else { return true }
     let generation = try generation(of: partition, creating: false, in: &transaction.transaction)
     guard generation != .zero else { return false }
     let isRemoval = if case .removal = entry.write { true } else { false }

@@ -41,6 +41,9 @@ package struct InvalidationSet<Version: InvalidationOrder>: Sendable {
     for tag in tags {
       if let other = invalidationVersions[.tag(tag)], other > invalidationVersion { return true }
     }
-    return prefixes.newestVersion(ofPrefixesOf: key) > invalidationVersion
+    return newestVersion(ofPrefixesOf: key) > invalidationVersion
   }
+
+  /// Returns the greatest version of an invalidation of a prefix of the key; zero for none.
+  func newestVersion(ofPrefixesOf key: RawSpan) -> Version { prefixes.newestVersion(ofPrefixesOf: key) }
 }

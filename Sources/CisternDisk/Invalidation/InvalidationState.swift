@@ -19,9 +19,9 @@ struct InvalidationState: Sendable {
   /// The invalidations in the file, with file versions.
   private(set) var committed = InvalidationSet<FileInvalidationVersion>()
   /// The invalidations in the file, with local versions.
-  private var noticed: [Invalidation: InvalidationVersion] = [:]
+  private(set) var noticed: [Invalidation: InvalidationVersion] = [:]
   /// The invalidations in `staged` and `committing`, with local versions.
-  private var uncommitted = InvalidationSet<InvalidationVersion>()
+  private(set) var uncommitted = InvalidationSet<InvalidationVersion>()
   /// The invalidations that this process staged since the previous commit group was taken, with local versions.
   private var recent = InvalidationSet<InvalidationVersion>()
   /// All invalidations in force, with local versions.
@@ -29,11 +29,16 @@ struct InvalidationState: Sendable {
   /// The invalidations that ended recently, with local versions and with file versions.
   ///
   /// A staged write, or a record that was read earlier, may still be compared with them.
-  private var ended = InvalidationSet<InvalidationVersion>()
+  private(set) var ended = InvalidationSet<InvalidationVersion>()
   private var endedInFile = InvalidationSet<FileInvalidationVersion>()
   /// Fetched values with a lower local version are void, because an invalidation that concerns them may be
   /// forgotten.
-  private var forgotten = InvalidationVersion.zero
+  private(set) var forgotten = InvalidationVersion.zero
+  /// The invalidations that this process has staged, with local versions. Those that ended are included as in ``ended``.
+  private(set) var ofThisProcess = InvalidationSet<InvalidationVersion>()
+  /// The invalidations that other processes have committed since the first read of the file, with file versions. Those that ended
+  /// are included as in ``ended``.
+  private(set) var ofOtherProcesses = InvalidationSet<FileInvalidationVersion>()
   /// Snapshots before this transaction may show purged records.
   private(set) var purgedTransaction = TransactionNumber.zero
   /// The partition's row of versions as it was last read or written. Nil before the first read.
@@ -104,6 +109,7 @@ struct InvalidationState: Sendable {
   mutating func stage(_ invalidation: Invalidation, invalidationVersion: InvalidationVersion) -> Bool {
     uncommitted.add(invalidation, invalidationVersion: invalidationVersion)
     recent.add(invalidation, invalidationVersion: invalidationVersion)
+    ofThisProcess.add(invalidation, invalidationVersion: invalidationVersion)
     inForce.add(invalidation, invalidationVersion: invalidationVersion)
     return staged.updateValue(invalidationVersion, forKey: invalidation) == nil
   }
@@ -179,6 +185,7 @@ struct InvalidationState: Sendable {
         noticed[invalidation] = own
       } else {
         noticed[invalidation] = next
+        if known != nil { ofOtherProcesses.add(invalidation, invalidationVersion: invalidationVersion) }
         inForce.add(invalidation, invalidationVersion: next)
         raise(to: next)
       }
@@ -192,6 +199,7 @@ struct InvalidationState: Sendable {
       for (invalidation, invalidationVersion) in rows.ended
       where invalidationVersion > known && assigned[invalidation] != invalidationVersion {
         remember(invalidation, own: next, inFile: invalidationVersion)
+        ofOtherProcesses.add(invalidation, invalidationVersion: invalidationVersion)
         raise(to: next)
         purgedTransaction = transaction
       }
@@ -240,6 +248,7 @@ struct InvalidationState: Sendable {
     }
     committed = InvalidationSet()
     noticed = [:]
+    ofOtherProcesses = InvalidationSet()
     row = nil
     rowTransaction = .zero
     purgedTransaction = .zero
@@ -260,6 +269,8 @@ struct InvalidationState: Sendable {
       forgotten = max(forgotten, ended.newest)
       ended = InvalidationSet()
       endedInFile = InvalidationSet()
+      ofThisProcess = uncommitted
+      ofOtherProcesses = InvalidationSet()
     }
     ended.add(invalidation, invalidationVersion: own)
     endedInFile.add(invalidation, invalidationVersion: invalidationVersion)

@@ -70,6 +70,11 @@ final class InvalidationTable: Sendable {
     state.withLock { $0.concealsWrite(metadata, key: key) }
   }
 
+  /// Returns the condition of the removal that replaces a concealed write; nil for none.
+  func conditionOfRemoval(insteadOf metadata: RecordMetadata, key: RawSpan) -> RecordCondition? {
+    state.withLock { $0.numberInFile(ofExcluding: metadata, key: key) }.map { .written(before: $0.number) }
+  }
+
   /// Returns whether an invalidation concerns the lost record.
   func conceals(_ lost: LostRecord, key: RawSpan) -> Bool {
     guard lost.invalidationVersion < invalidationVersion else { return false }

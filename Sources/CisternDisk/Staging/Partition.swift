@@ -95,6 +95,14 @@ final class Partition: Sendable {
     return !invalidations.conceals(metadata, key: key.rawSpan)
   }
 
+  /// Returns the condition of a staged write. If the write is concealed, a removal replaces it, and has a condition, too.
+  func condition(of entry: StagedEntry) -> RecordCondition? {
+    guard entry.condition == nil, case .record(let key, let metadata, _) = entry.write,
+      invalidations.conceals(metadata, key: key.rawSpan)
+    else { return entry.condition }
+    return invalidations.conditionOfRemoval(insteadOf: metadata, key: key.rawSpan)
+  }
+
   /// Returns whether an invalidation conceals a value that was set. Other records are compared later, after a look at the disk.
   private func isConcealed(_ entry: StagedEntry) -> Bool {
     guard case .record(let key, let metadata, _) = entry.write, metadata.isSet else { return false }
@@ -118,7 +126,8 @@ final class Partition: Sendable {
       guard case .record(let key, let metadata, _) = write, invalidations.conceals(metadata, key: key.rawSpan) else {
         return (ticket, clearCount, nil)
       }
-      return (ticket, clearCount, .removal(key: key))
+      let condition = invalidations.conditionOfRemoval(insteadOf: metadata, key: key.rawSpan)
+      return (ticket, clearCount, StagedRemoval(key: key, condition: condition))
     }
   }
 

@@ -25,6 +25,13 @@ struct StagedEntry: Sendable {
   }
 }
 
+/// A removal that is staged in place of a write.
+struct StagedRemoval {
+  let key: [UInt8]
+  /// The record on disk that it may remove; nil for any.
+  let condition: RecordCondition?
+}
+
 extension StagedEntry {
   /// Takes the condition of an earlier write of the key that is not on disk, if this write replaces or removes its record.
   ///

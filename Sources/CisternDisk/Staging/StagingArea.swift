@@ -80,10 +80,10 @@ final class StagingArea: Sendable {
   ///
   /// If the earlier write is a part of a batch, the new write joins that batch. If both are parts of batches, the
   /// two batches are joined. The shard's lock is held while `make` runs. The closure orders the write, and can
-  /// return another write of the key to stage instead.
+  /// return a removal of the key to stage instead.
   func stage(
     _ write: StagedWrite, batch: BatchNumber? = nil,
-    make: () -> (ticket: CommitTicket, clearCount: ClearCount, instead: StagedWrite?)
+    make: () -> (ticket: CommitTicket, clearCount: ClearCount, instead: StagedRemoval?)
   ) -> StagingChange {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
@@ -91,9 +91,10 @@ final class StagingArea: Sendable {
     let (entry, isTaken, joins, replaced, clear) = shard(of: hash).state.withLock { shard in
       let (ticket, clearCount, instead) = make()
       let clear = shard.begin(clearCount)
-      let taken = instead ?? write
+      let taken = instead.map { StagedWrite.removal(key: $0.key) } ?? write
       var entry = StagedEntry(
         write: taken, ticket: ticket, clearCount: clearCount, size: taken.stagedSize, batch: batch)
+      entry.condition = instead?.condition
       let replaced = shard.put(entry, hash: hash)
       guard let replaced, let batchOfReplaced = replaced.batch, batchOfReplaced != batch else {
         return (entry, instead == nil, false, replaced, clear)
@@ -172,10 +173,14 @@ final class StagingArea: Sendable {
     return shard(of: hash).state.withLock { shard in
       let committing = shard.committing.entry(forKey: key, hash: hash)
       guard var entry = shard.fresh.entry(forKey: key, hash: hash) ?? committing else { return nil }
-      // The record that a fresh write replaces is being committed. The disk has that record or the one before it, because the
-      // write leaves `committing` after its commit.
       if let condition = entry.condition, let committing, committing.clearCount == entry.clearCount {
-        entry.condition = committing.condition.map { .either($0, condition) }
+        if condition.holds(for: committing.write) {
+          // The record that a fresh write replaces is being committed. The disk has that record or the one before it, because
+          // the write leaves `committing` after its commit.
+          entry.condition = committing.condition.map { .either($0, condition) }
+        } else {
+          entry = committing
+        }
       }
       entry.isConcealed = isConcealed(entry)
       return entry

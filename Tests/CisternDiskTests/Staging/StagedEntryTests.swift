@@ -24,5 +24,24 @@ import Testing
     #expect(!partition.shows(entry))
   }
 
+  @Test func `a removal that leaves newer records does not hide the record that is being committed`() throws {
+    let staging = StagingArea()
+    let record = StagedWrite.record(
+      key: [1], RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: [7])
+    _ = staging.stage(record) { (.zero, .zero, nil) }
+    _ = staging.beginCommitting {}
+    _ = staging.stage(record) { (.zero, .zero, StagedRemoval(key: [1], condition: .written(before: 1))) }
+    let entry = try #require(staging.entry(forKey: [UInt8]([1]).rawSpan) { _ in false })
+    guard case .record(_, _, [7]) = entry.write else {
+      Issue.record("the removal is found")
+      return
+    }
+    staging.finishCommitting()
+    guard case .removal? = staging.entry(forKey: [UInt8]([1]).rawSpan, isConcealed: { _ in false })?.write else {
+      Issue.record("the removal is not staged")
+      return
+    }
+  }
+
   private func lookUp(in partition: Partition) -> StagedEntry? { partition.stagedEntry(forKey: [1].rawSpan) }
 }

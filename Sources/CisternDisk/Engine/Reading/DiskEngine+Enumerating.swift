@@ -80,8 +80,9 @@ extension DiskEngine {
         // If the file cannot be read, the record of the snapshot is the newest that is known.
         return presence(of: key, in: partition) == false ? nil : record
       }
-      guard case .record(_, let metadata, _) = entry.write, partition.shows(entry) else { return nil }
-      return metadata
+      guard case .record(_, let staged, _) = entry.write else { return nil }
+      // Another process may have written the record after its invalidation.
+      return partition.shows(entry) ? staged : metadata(of: key, in: partition)
     }
     return chunk
   }

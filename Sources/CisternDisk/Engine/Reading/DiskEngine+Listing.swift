@@ -20,9 +20,14 @@ extension DiskEngine {
           if !record.key.isEmpty { reportDefect(record.key.rawSpan, of: partition) }
           continue
         }
-        guard partition.stagedEntryExceptRewrite(forKey: record.key.rawSpan) == nil,
-          !partition.invalidations.concealsCommitted(metadata, key: record.key.rawSpan)
-        else { continue }
+        if let entry = partition.stagedEntryExceptRewrite(forKey: record.key.rawSpan) {
+          // Another process may have written the record after it invalidated the staged one.
+          guard case .written(let number)? = partition.condition(of: entry), metadata.invalidationVersion >= number
+          else {
+            continue
+          }
+        }
+        guard !partition.invalidations.concealsCommitted(metadata, key: record.key.rawSpan) else { continue }
         guard try body(record.key.rawSpan, metadata, record.size) else { return }
       }
     }

@@ -39,6 +39,11 @@ extension DiskEngine {
     return metadata
   }
 
+  /// Returns whether readers see a record of the key on disk for which the condition does not hold.
+  func hasRecord(forKey key: RawSpan, in partition: Partition, unless condition: RecordCondition) -> Bool {
+    if case .found = inspect(key, in: partition, unless: condition, { _ in }) { true } else { false }
+  }
+
   /// The result of a look at a record.
   private enum Inspection<Result> {
     case found(Result)

@@ -34,6 +34,11 @@ extension DiskEngine {
       partition.counters.misses.increment()
       return nil
     case .committed(let condition):
+      // A reader's metadata has no number of the file.
+      if case .written = condition, !hasRecord(forKey: key, in: partition, unless: condition) {
+        partition.counters.misses.increment()
+        return nil
+      }
       return try withCommittedRecord(forKey: key, in: partition) { metadata, bytes in
         condition.holds(for: metadata, bytes) ? nil : try body(metadata, bytes)
       } ?? nil

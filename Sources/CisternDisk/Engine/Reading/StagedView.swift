@@ -25,7 +25,10 @@ extension DiskEngine {
     }
     // Before the comparison, too: no invalidation up to this version conceals the record.
     let version = partition.invalidations.invalidationVersion
-    guard case .record(_, var metadata, let bytes) = entry.write, partition.shows(entry) else { return .absent }
+    guard case .record(_, var metadata, let bytes) = entry.write else { return .absent }
+    guard partition.shows(entry) else {
+      return partition.condition(of: entry).map { .committed(unless: $0) } ?? .absent
+    }
     if entry.isRewrite { metadata.localVersion = version }
     return .record(metadata, bytes: bytes)
   }
