@@ -29,6 +29,36 @@ extension Loader {
     return wait.flight.isCompleted && !wait.flight.isDisowned ? value : nil
   }
 
+  /// Returns the value that the caller of a wait finds when its time is up.
+  ///
+  /// The leader of the flight may still be looking in the second tier, or the flight may just have failed. A value that the flight
+  /// has fetched does not count: its speed must not decide about the timeout.
+  ///
+  /// - Parameters:
+  ///   - wait: The wait, which has no older value.
+  ///   - key: The key.
+  /// - Returns: The value; nil if the policy accepts none of both tiers.
+  func valueWithoutFetch(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Loaded<Value>? {
+    let flight = wait.flight
+    let hasStoredFetch = flight.isCompleted && !flight.isFromSecondTier && flight.storedTiming != nil
+    // The values of unconfirmed edits are not in the second tier.
+    guard !hasStoredFetch, !flight.isDisowned, edits.isEmpty,
+      let read = records.storedValue(of: key)
+    else { return nil }
+    let isStale: Bool
+    switch wait.waitLimits.policy.demand.verdict(on: read.timing.freshness(at: read.time)) {
+    case .use(let isOld, _): isStale = isOld
+    case .fetch(fallsBack: true): isStale = true
+    case .fetch(fallsBack: false), .gone: return nil
+    }
+    let source = read.record == nil ? Loaded<Value>.Source.memory : .secondTier
+    table.count(key.hash) { counters in
+      if isStale { counters.staleHits += 1 }
+      if case .memory = source { counters.memoryHits += 1 } else { counters.diskHits += 1 }
+    }
+    return records.described(read.value, read.timing, from: source, isStale: isStale)
+  }
+
   /// Returns the older value of a wait while it is in grace, if no invalidation since the look-up concerns it.
   private func usableFallback(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
     let waitLimits = wait.waitLimits

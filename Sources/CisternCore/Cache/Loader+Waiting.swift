@@ -119,7 +119,8 @@ extension Loader {
       table.count(key.hash) { $0.timeouts += 1 }
       events.send(CacheEvent(.timedOut, key.key))
       if let stale { return olderValue(stale, of: wait, key) }
-      throw timedOut(key)
+      guard let loaded = valueWithoutFetch(of: wait, key) else { throw timedOut(key) }
+      return loaded
     case .failed(let error) where error is LoadCycle:
       throw LoadCycle.error(location: reports.location(of: key.key))
     case .failed(let error):

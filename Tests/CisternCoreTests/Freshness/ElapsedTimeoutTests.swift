@@ -81,6 +81,80 @@ struct ElapsedTimeoutTests {
     #expect(cache.checkInvariants() == [])
   }
 
+  private struct Broken: Error {}
+
+  /// A codec whose first decoding waits, as a slow disk does.
+  private final class SlowCodec: Codec {
+    let isFirst = Guarded(true)
+    let entered: AsyncStream<Void>.Continuation
+    let proceed = DispatchSemaphore(value: 0)
+
+    init(entered: AsyncStream<Void>.Continuation) { self.entered = entered }
+
+    func encode(_ value: Int) -> [UInt8] { [UInt8(value)] }
+
+    func decode(_ bytes: [UInt8]) -> Int {
+      if isFirst.withLock({ isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }) {
+        entered.yield()
+        proceed.wait()
+      }
+      return Int(bytes[0])
+    }
+  }
+
+  /// Runs each job on a thread of its own.
+  private final class ThreadExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      do {
+        // The executor lives as long as the job, because the task holds it.
+        try SystemThread.start { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+      } catch {
+        fatalError("a thread could not be started: \(error)")
+      }
+    }
+  }
+
+  @Test(arguments: [LoadPolicy.cachedOrFetch, .freshElseStale, .freshOnly], [false, true])
+  func `a caller whose time ends while another one reads the second tier gets the value that its policy accepts`(
+    policy: LoadPolicy, isStale: Bool
+  ) async throws {
+    let clock = ManualClock()
+    let (entries, entered) = AsyncStream<Void>.makeStream()
+    let codec = SlowCodec(entered: entered)
+    let store = try Store(
+      secondTier: FaultInjectingTier(), memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure(clock: clock)
+    )
+    let cache = try store.cache(
+      "numbers", codec: codec, keyedBy: String.self,
+      expiry: .after(.seconds(60), graceStale: .seconds(60)))
+    cache["a"] = 7
+    cache.trim(toCost: 0)
+    if isStale { clock.advance(by: .seconds(61)) }
+    let leader = Task(executorPreference: ThreadExecutor()) {
+      try await cache.value(forKey: "a", policy: policy) { _ in throw Broken() }
+    }
+    for await _ in entries { break }
+    let hasty = policy.timingOut(after: .zero)
+    let isAccepted = policy != .freshOnly || !isStale
+    let outcomes = [
+      await outcome { try await cache.value(forKey: "a", policy: hasty) { _ in throw Broken() } },
+      await outcome { try await cache.values(forKeys: ["a"], policy: hasty) { _ in throw Broken() }["a"] },
+    ]
+    codec.proceed.signal()
+    #expect(outcomes == (isAccepted ? [7, 7] : [nil, nil]))
+    #expect(await outcome { try await leader.value } == (isAccepted ? 7 : nil))
+    // A stale value begins a refresh.
+    while cache.statistics.inProgressCount > 0 { await Task.yield() }
+    #expect(cache.checkInvariants() == [])
+  }
+
+  /// Returns the value of a load; nil if it throws or has none.
+  private func outcome(_ load: () async throws -> Int?) async -> Int? { (try? await load()) ?? nil }
+
   /// Runs each job on a thread, to its end: a fetch that does not suspend has ended when its task has been started.
   private final class BlockingExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
