@@ -14,7 +14,7 @@ import CisternTesting
 /// The arguments after the durability are the disk limit, the size of the device, the greatest size of a value, the seed, and
 /// the number of values. Zero as the size of the device stands for the device of the directory. The process prints the number of
 /// entries, the median of their bytes after each of the last commits, the number of calls that failed, and the number of wrong
-/// values and defects.
+/// values and defects. A commit has about 50 values, or a 32nd of the device if the arguments have the word "small-commits".
 func writeSizesOnDevice() async throws {
   let numbers = CommandLine.arguments[5..<10].compactMap { Int($0) }
   guard numbers.count == 5 else { exit(2) }
@@ -32,12 +32,18 @@ func writeSizesOnDevice() async throws {
   var failures = 0
   var newest: [Int: Int] = [:]
   var bytesAfterCommits: [Int] = []
+  // A commit of a great part of the device makes an ordered file evict as much before it.
+  let isInSmallCommits = CommandLine.arguments.contains("small-commits")
+  let bytesOfCommit = isInSmallCommits ? (device > 0 ? min(device, limit) : limit) / 32 : 25 * greatest
+  var stagedBytes = 0
   for number in 1...count {
     let name = Int.random(in: 0..<5000, using: &generator)
     let size = Int.random(in: 1...greatest, using: &generator)
     let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: size), count: size)
     if case .staged = cache.stage(record(key(name), number, bytes)) { newest[name] = size } else { failures += 1 }
-    guard number % 50 == 0 else { continue }
+    stagedBytes += size
+    guard stagedBytes >= bytesOfCommit || number == count else { continue }
+    stagedBytes = 0
     do { try await tier.flush() } catch { failures += 1 }
     bytesAfterCommits.append(tier.statistics.liveBytes)
   }

@@ -33,12 +33,13 @@ struct DeviceSizesTests {
 
   /// Writes values to the store on a device of this size, in a process of its own.
   private func fill(
-    _ scratch: TemporaryDirectory, _ device: Device, kibibytes: Int, count: Int, layout: DiskLayout
+    _ scratch: TemporaryDirectory, _ device: Device, kibibytes: Int, count: Int, options: [String]
   ) throws -> Filling {
-    let child = try ChildProcess([
-      "device-sizes", scratch.path, "\(1 << 20)", "processCrash", "\(device.limit.bytes)", "\(kibibytes << 10)",
-      "\(device.greatest)", "\(count)", "\(count)", "layout=\(layout.rawValue)",
-    ])
+    let child = try ChildProcess(
+      [
+        "device-sizes", scratch.path, "\(1 << 20)", "processCrash", "\(device.limit.bytes)", "\(kibibytes << 10)",
+        "\(device.greatest)", "\(count)", "\(count)",
+      ] + options)
     var filling = Filling()
     while let line = child.readLine() {
       let words = line.split(separator: " ")
@@ -70,13 +71,15 @@ struct DeviceSizesTests {
   ) throws {
     let scratch = TemporaryDirectory()
     let least = device.kibibytes << 10
-    for count in [1000, 600] {
-      let full = try fill(scratch, device, kibibytes: device.kibibytes, count: count, layout: layout)
+    let layout = "layout=\(layout.rawValue)"
+    for (count, commits) in [(1000, []), (600, ["small-commits"])] {
+      let full = try fill(
+        scratch, device, kibibytes: device.kibibytes, count: count, options: commits + [layout])
       #expect(full.failures == 0 && full.defects == 0, "\(full)")
-      #expect(full.bytes > least / 2, "\(full)")
+      #expect(full.bytes > (commits.isEmpty ? 0 : least / 2), "\(full)")
       #expect(full.reports == ["deviceFull"])
     }
-    let large = try fill(scratch, device, kibibytes: 20 << 10, count: 2000, layout: layout)
+    let large = try fill(scratch, device, kibibytes: 20 << 10, count: 2000, options: ["small-commits", layout])
     #expect(large.failures == 0 && large.defects == 0, "\(large)")
     #expect(large.bytes > device.limit.bytes / 2, "\(large)")
     #expect(large.reports.isEmpty)
