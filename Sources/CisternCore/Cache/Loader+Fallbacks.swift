@@ -51,12 +51,8 @@ extension Loader {
     case .fetch(fallsBack: true): isStale = true
     case .fetch(fallsBack: false), .gone: return nil
     }
-    let source = read.record == nil ? Loaded<Value>.Source.memory : .secondTier
-    table.count(key.hash) { counters in
-      if isStale { counters.staleHits += 1 }
-      if case .memory = source { counters.memoryHits += 1 } else { counters.diskHits += 1 }
-    }
-    return records.described(read.value, read.timing, from: source, isStale: isStale)
+    return lateHit(
+      read.value, read.timing, from: read.record == nil ? .memory : .secondTier, isStale: isStale, of: key)
   }
 
   /// Returns the older value of a wait while it is in grace, if no invalidation since the look-up concerns it.

@@ -142,15 +142,19 @@ extension Loader {
 
   /// Returns the older value, which the look-up did not count as a hit.
   private func olderValue(_ value: Value, of wait: Wait<Value>, _ key: HashedKey<Key>) -> Loaded<Value> {
-    let source = wait.waitLimits.source
+    lateHit(value, wait.waitLimits.fallback?.timing, from: wait.waitLimits.source, isStale: true, of: key)
+  }
+
+  /// Returns a value that a load gets after its wait, and counts the hit, which no look-up counted.
+  func lateHit(
+    _ value: Value, _ timing: Timing?, from source: Loaded<Value>.Source, isStale: Bool, of key: HashedKey<Key>
+  ) -> Loaded<Value> {
     table.count(key.hash) { counters in
-      counters.staleHits += 1
+      if isStale { counters.staleHits += 1 }
       if case .memory = source { counters.memoryHits += 1 } else { counters.diskHits += 1 }
     }
-    guard let timing = wait.waitLimits.fallback?.timing else {
-      return Loaded(value: value, source: source, isStale: true)
-    }
-    return records.described(value, timing, from: source, isStale: true)
+    guard let timing else { return Loaded(value: value, source: source, isStale: isStale) }
+    return records.described(value, timing, from: source, isStale: isStale)
   }
 
   private func timedOut(_ key: HashedKey<Key>) -> CisternError {
