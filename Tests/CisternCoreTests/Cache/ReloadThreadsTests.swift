@@ -36,19 +36,6 @@ struct ReloadThreadsTests {
     #expect(cache.checkInvariants() == [])
   }
 
-  /// Runs each job on a new thread: the leader blocks a thread of the shared pool, which may have no other free thread.
-  private final class ThreadPerJob: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
-      let job = UnownedJob(job)
-      do {
-        // The executor lives as long as the job, because the task holds it.
-        try SystemThread.start { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
-      } catch {
-        fatalError("a thread could not be started: \(error)")
-      }
-    }
-  }
-
   private final class Reload: Sendable {
     let task = Guarded<Task<Int, any Error>?>(nil)
   }

@@ -105,19 +105,6 @@ struct ElapsedTimeoutTests {
     }
   }
 
-  /// Runs each job on a thread of its own.
-  private final class ThreadExecutor: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
-      let job = UnownedJob(job)
-      do {
-        // The executor lives as long as the job, because the task holds it.
-        try SystemThread.start { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
-      } catch {
-        fatalError("a thread could not be started: \(error)")
-      }
-    }
-  }
-
   @Test(arguments: [LoadPolicy.cachedOrFetch, .freshElseStale, .freshOnly], [false, true])
   func `a caller whose time ends while another one reads the second tier gets the value that its policy accepts`(
     policy: LoadPolicy, isStale: Bool
@@ -134,7 +121,7 @@ struct ElapsedTimeoutTests {
     cache["a"] = 7
     cache.trim(toCost: 0)
     if isStale { clock.advance(by: .seconds(61)) }
-    let leader = Task(executorPreference: ThreadExecutor()) {
+    let leader = Task(executorPreference: ThreadPerJob()) {
       try await cache.value(forKey: "a", policy: policy) { _ in throw Broken() }
     }
     for await _ in entries { break }

@@ -1,5 +1,4 @@
 import CisternTestSupport
-import Locking
 import Testing
 
 @testable import CisternCore
@@ -7,16 +6,16 @@ import Testing
 
 /// Writes that replace or remove a record that was read, and no other.
 @Suite(.serialized) struct DiskRewritingTests {
-  private static let key = bytes("key-0")
+  static let key = bytes("key-0")
 
-  private func identity(of cache: any TransactionalPartition) throws -> RecordIdentity {
+  func identity(of cache: any TransactionalPartition) throws -> RecordIdentity {
     try #require(cache.withRecord(forKey: Self.key.rawSpan) { RecordIdentity($0, bytes: $1) })
   }
 
   private func rewrite(_ value: [UInt8]) -> StagedWrite { DiskPartition.write(Self.key, value) }
 
   /// A tier with a record of the key. Only flushes commit.
-  private func open(
+  func open(
     _ scratch: TemporaryDirectory, limit: ByteCount = .mebibytes(16), delivered: DeliveredReports = DeliveredReports(),
     faults: DiskFaults = DiskFaults()
   ) async throws -> (DiskTier, any TransactionalPartition) {
@@ -150,74 +149,12 @@ import Testing
     try await tier.close()
   }
 
-  // MARK: Between a commit and the end of its group
-
-  /// The writes that can follow a rewrite in the middle of a group of transactions.
-  enum Follower: CaseIterable {
-    case removal, removalOfEnded, rewrite
-  }
-
-  @Test(arguments: Follower.allCases, [1, 2])
-  func `what is staged over a rewrite is read before and after its commit`(
-    follower: Follower, transaction: Int
-  ) async throws {
-    let scratch = TemporaryDirectory()
-    let atTransaction = Guarded<(@Sendable (Int) -> Void)?>(nil)
-    let count = Guarded(0)
-    let (tier, cache) = try await open(
-      scratch,
-      faults: DiskFaults {
-        guard let body = atTransaction.withLock({ $0 }) else { return nil }
-        body(
-          count.withLock {
-            $0 += 1
-            return $0
-          })
-        return nil
-      })
-    _ = cache.stage(Self.record("value", until: 800, usedAt: 400))
-    try await tier.flush()
-    _ = cache.stage(
-      Self.record("value", until: 900, usedAt: 500), if: .identity(try identity(of: cache)))
-    let rewritten = try identity(of: cache)
-    // The group has two transactions, because the batch does not fit into that of the rewrite.
-    let batch = cache.beginBatch()
-    for number in 0..<10 {
-      _ = cache.stage(DiskPartition.write(bytes("last-\(number)"), value(number, size: 45_000)), in: batch)
-    }
-    cache.endBatch(batch)
-    let seen = Guarded<[[UInt8]?]>([])
-    atTransaction.withLock {
-      $0 = { number in
-        if number == transaction {
-          switch follower {
-          case .removal: _ = cache.stage(.removal(key: Self.key), if: .identity(rewritten))
-          case .removalOfEnded: _ = cache.stage(.removal(key: Self.key), if: .ended(by: Self.ended))
-          case .rewrite:
-            _ = cache.stage(Self.record("newer", until: 1_300, usedAt: 900), if: .identity(rewritten))
-          }
-        }
-        guard (transaction...2).contains(number) else { return }
-        let value = cache.get(Self.key)
-        seen.withLock { $0.append(cache.has(Self.key) == (value != nil) ? value : bytes("unequal")) }
-      }
-    }
-    try await tier.flush()
-    atTransaction.withLock { $0 = nil }
-    let left = follower == .rewrite ? bytes("newer") : nil
-    #expect(seen.withLock { $0.count == 3 - transaction && $0.allSatisfy { $0 == left } }, "\(seen.withLock { $0 })")
-    try await tier.flush()
-    #expect(cache.get(Self.key) == left)
-    #expect(tier.checkInvariants() == [])
-    try await tier.close()
-  }
-
   // MARK: Records that have ended
 
-  private static let ended = WallTime(nanosecondsSince1970: 1_000)
+  static let ended = WallTime(nanosecondsSince1970: 1_000)
 
   /// A record that ends at a time.
-  private static func record(_ value: String, until end: Int64, usedAt lastUsed: Int64? = nil) -> StagedWrite {
+  static func record(_ value: String, until end: Int64, usedAt lastUsed: Int64? = nil) -> StagedWrite {
     var metadata = DiskPartition.metadata()
     if let lastUsed {
       metadata.idle = UInt64(end - lastUsed)
