@@ -91,9 +91,11 @@ extension ContentsAudit.State {
   private mutating func check(_ previous: PreviousValue<Document>, of key: String) {
     let (present, text) = (documents[key], documents[key].map { "\($0)" } ?? "absent")
     switch previous {
+    // During the initial entries, a key that was not read yet is absent. Its value can have been removed and written again
+    // before the enumeration.
+    case .value where present == nil && !isComplete: break
     case .value(let value) where value != present:
       find("\(key) was \(text), and changed from \(value)", mayBeOfExpired: present == nil)
-    // During the initial entries, a key that was not read yet is absent.
     case .none where present != nil: find("\(key) was \(text), and changed from nothing")
     case .value, .none, .unknown: break
     }
