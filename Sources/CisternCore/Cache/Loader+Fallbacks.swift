@@ -31,22 +31,22 @@ extension Loader {
 
   /// Returns the value that the caller of a wait finds when its time is up.
   ///
-  /// The leader of the flight may still be looking in the second tier, or the flight may just have failed. A value that the flight
-  /// has fetched does not count: its speed must not decide about the timeout.
+  /// The leader of the flight may still be looking in the second tier, or the flight may just have failed. A writer may have set the
+  /// key since. A value that the flight has fetched does not count: its speed must not decide about the timeout.
   ///
   /// - Parameters:
-  ///   - wait: The wait, which has no older value.
+  ///   - wait: The wait, which has no older value, or one that was removed or replaced.
   ///   - key: The key.
   /// - Returns: The value; nil if the policy accepts none of both tiers.
   func valueWithoutFetch(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Loaded<Value>? {
     let flight = wait.flight
     let hasStoredFetch = flight.isCompleted && !flight.isFromSecondTier && flight.storedTiming != nil
-    // The values of unconfirmed edits are not in the second tier.
-    guard !hasStoredFetch, !flight.isDisowned, edits.isEmpty,
-      let read = records.storedValue(of: key)
-    else { return nil }
+    guard !hasStoredFetch else { return nil }
+    let demand = wait.waitLimits.policy.demand
+    if demand.acceptsFresh, let shown = records.loadedFromEdits(key) { return shown }
+    guard let read = records.storedValue(of: key) else { return nil }
     let isStale: Bool
-    switch wait.waitLimits.policy.demand.verdict(on: read.timing.freshness(at: read.time)) {
+    switch demand.verdict(on: read.timing.freshness(at: read.time)) {
     case .use(let isOld, _): isStale = isOld
     case .fetch(fallsBack: true): isStale = true
     case .fetch(fallsBack: false), .gone: return nil
@@ -56,9 +56,13 @@ extension Loader {
   }
 
   /// Returns the older value of a wait while it is in grace, if no invalidation since the look-up concerns it.
+  ///
+  /// While the key has unconfirmed edits, their value replaces the older one.
   private func usableFallback(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
     let waitLimits = wait.waitLimits
-    guard let fallback = waitLimits.fallback, fallback.canReplaceFetch(at: lifetimes.now()) else { return nil }
+    guard let fallback = waitLimits.fallback else { return nil }
+    if !edits.isEmpty, let edited = edits[key.key] { return edited.shown }
+    guard fallback.canReplaceFetch(at: lifetimes.now()) else { return nil }
     if !table.isInvalidated(fallback, of: key, since: waitLimits.invalidationVersion) { return fallback.value }
     return olderValueThatStands(key)
   }
@@ -70,8 +74,7 @@ extension Loader {
   private func olderValueThatStands(_ key: HashedKey<Key>) -> Value? {
     let time = lifetimes.now()
     if let held = table.peek(key.key, hash: key.hash) { return held.canReplaceFetch(at: time) ? held.value : nil }
-    // The values of unconfirmed edits are not in the second tier.
-    guard secondTier != nil, edits.isEmpty, let stored = records.storedValue(of: key),
+    guard secondTier != nil, let stored = records.storedValue(of: key),
       stored.timing.freshness(at: time).permitsFallback
     else { return nil }
     return stored.value

@@ -142,7 +142,9 @@ extension Loader {
 
   /// Returns the older value, which the look-up did not count as a hit.
   private func olderValue(_ value: Value, of wait: Wait<Value>, _ key: HashedKey<Key>) -> Loaded<Value> {
-    lateHit(value, wait.waitLimits.fallback?.timing, from: wait.waitLimits.source, isStale: true, of: key)
+    // The value of unconfirmed edits is fresh.
+    if let shown = records.loadedFromEdits(key) ?? nil { return shown }
+    return lateHit(value, wait.waitLimits.fallback?.timing, from: wait.waitLimits.source, isStale: true, of: key)
   }
 
   /// Returns a value that a load gets after its wait, and counts the hit, which no look-up counted.

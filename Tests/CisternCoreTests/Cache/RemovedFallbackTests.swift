@@ -11,6 +11,8 @@ struct RemovedFallbackTests {
   enum Kind: CaseIterable, Sendable {
     case failing, timingOut, timingOutSoftly, bulk
 
+    var timesOut: Bool { self == .timingOut || self == .timingOutSoftly }
+
     var policy: LoadPolicy {
       switch self {
       case .failing, .bulk: .freshElseStale
@@ -22,9 +24,10 @@ struct RemovedFallbackTests {
 
   /// An operation during the fetch.
   enum Interruption: CaseIterable, Sendable {
-    case none, removal, tag, prefix, clear, set, eviction
+    case none, removal, tag, prefix, clear, set, edit, editOfOther, eviction
 
-    func apply(to cache: Cache<String, Int>) {
+    /// Applies the operation. An edit ends when the gate opens.
+    func apply(to cache: Cache<String, Int>, _ gate: Gate) async -> Task<Int?, any Error>? {
       switch self {
       case .none: break
       case .removal: cache["key"] = nil
@@ -32,12 +35,37 @@ struct RemovedFallbackTests {
       case .prefix: cache.removeAll(withPrefix: "k")
       case .clear: cache.removeAll()
       case .set: cache["key"] = 2
+      case .edit, .editOfOther:
+        let key = self == .edit ? "key" : "other"
+        let edit = Task {
+          try await cache.editValue(forKey: key) { _ in
+            2
+          } confirmedBy: {
+            await gate.passUncancelled()
+            return nil
+          }
+        }
+        await gate.arrivals(atLeast: 1)
+        return edit
       case .eviction: cache.trim(toCost: 0)
       }
+      return nil
     }
 
-    /// Whether the older value can still be found.
-    var keepsValue: Bool { self == .none || self == .eviction }
+    /// Whether a load has a value when its soft timeout has passed.
+    var hasValueAtSoftTimeout: Bool { valueAfterFailure != nil }
+
+    /// The value that a load returns whose fetch has failed. A set takes the key from the load.
+    var valueAfterFailure: Int? { self == .set ? nil : value }
+
+    /// The value that a look-up finds after the operation.
+    var value: Int? {
+      switch self {
+      case .none, .editOfOther, .eviction: 1
+      case .set, .edit: 2
+      case .removal, .tag, .prefix, .clear: nil
+      }
+    }
   }
 
   private func load(_ kind: Kind, _ cache: Cache<String, Int>, _ gate: Gate) async throws -> Int? {
@@ -48,10 +76,13 @@ struct RemovedFallbackTests {
       }
       return loaded.values["key"]
     }
-    return try? await cache.value(forKey: "key", policy: kind.policy) { _ in
+    let loaded = try? await cache.loadedValue(forKey: "key", policy: kind.policy) { _ in
       try await gate.pass()
       throw Down()
     }
+    guard let loaded else { return nil }
+    #expect(loaded.isStale == (loaded.value == 1))
+    return loaded.value
   }
 
   @Test(arguments: Kind.allCases, Interruption.allCases)
@@ -65,22 +96,24 @@ struct RemovedFallbackTests {
     let cache = try store.cache("cache", of: Int.self, keyedBy: String.self)
     cache.setValue(1, forKey: "key", expiry: .after(.seconds(1), graceStale: .seconds(100)), tags: ["tag"])
     clock.advance(by: .seconds(2))
-    let gate = Gate()
+    let (gate, editGate) = (Gate(), Gate())
     async let loading = load(kind, cache, gate)
     await gate.arrivals(atLeast: 1)
-    interruption.apply(to: cache)
+    let edit = await interruption.apply(to: cache, editGate)
     switch kind {
     case .failing, .bulk: gate.open()
     case .timingOut, .timingOutSoftly:
       while clock.sleeperCount < 1 { await Task.yield() }
       clock.advance(by: .seconds(5))
-      if kind == .timingOutSoftly, !interruption.keepsValue {
+      if kind == .timingOutSoftly, !interruption.hasValueAtSoftTimeout {
         while clock.sleeperCount < 1 { await Task.yield() }
         clock.advance(by: .seconds(4))
       }
     }
-    #expect(try await loading == (interruption.keepsValue ? 1 : nil))
+    #expect(try await loading == (kind.timesOut ? interruption.value : interruption.valueAfterFailure))
     gate.open()
-    #expect(cache["key"] == (interruption == .set ? 2 : nil))
+    editGate.open()
+    _ = try await edit?.value
+    #expect(cache["key"] == (interruption.value == 2 ? 2 : nil))
   }
 }
