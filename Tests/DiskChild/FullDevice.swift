@@ -99,26 +99,26 @@ func fillDevice() async throws {
 /// Overwrites all values of a store together after its device has become full, and prints the number of values, of failed
 /// writes, and of defects.
 ///
-/// The argument after the durability is the number of values.
+/// The arguments after the durability are the number of values and the number of values between two flushes at first.
 func overwriteOnFullDevice() async throws {
-  guard let count = Int(CommandLine.arguments[5]) else { exit(2) }
+  guard let count = Int(CommandLine.arguments[5]), let perFlush = Int(CommandLine.arguments[6]) else { exit(2) }
   let path = "\(CommandLine.arguments[2])/store"
   signal(SIGXFSZ, SIG_IGN)
   var options = DiskOptions(limit: .mebibytes(12), layout: layout ?? .tested, durability: .processCrash)
   options.faults = DiskFaults(isDeviceFull: { true }, freeBytes: { 0 })
   let tier = try DiskTier(directory: path, options: options) { report in say("report \(report.code)") }
   let cache = try tier.partition(named: "cache") { _ in }
-  func stage(_ byte: UInt8) {
-    for number in 0..<count {
-      _ = cache.stage(record(key(number), number, [UInt8](repeating: byte, count: 900)))
-    }
+  func stage(_ byte: UInt8, _ numbers: Range<Int>) {
+    for number in numbers { _ = cache.stage(record(key(number), number, [UInt8](repeating: byte, count: 900))) }
   }
-  stage(1)
-  try await tier.flush()
+  for first in stride(from: 0, to: count, by: perFlush) {
+    stage(1, first..<min(first + perFlush, count))
+    try await tier.flush()
+  }
   var status = stat()
   unsafe stat("\(path)/data.mdb", &status)
   setDevice(Int(status.st_size))
-  stage(2)
+  stage(2, 0..<count)
   var failures = 0
   do { try await tier.flush() } catch { failures += 1 }
   let new = (0..<count).count { number in

@@ -44,4 +44,17 @@ struct NewPagesTests {
       #expect(try fixture.read([1, UInt8(number)], in: database) == value)
     }
   }
+
+  @Test func `A transaction that takes new pages can give the file space for further ones`() throws {
+    let fixture = try Fixture()
+    let database = try fixture.environment.openDatabase(named: "table")
+    let value = [UInt8](repeating: 1, count: 20_000)
+    try fixture.environment.withWrite { (transaction) throws(LMDBError) in
+      try transaction.put(value.rawSpan, forKey: Self.key.rawSpan, in: database)
+      try transaction.backNewPages(sparing: 12)
+    }
+    let grown = try fixture.environment.information()
+    // LMDB takes some of them for its list of free pages.
+    #expect(grown.fileSize > (grown.pageCount + 6) * grown.pageSize)
+  }
 }

@@ -58,7 +58,9 @@ extension Writer {
   private func noteFullDevice(_ file: DiskFile) throws(LMDBError) -> Bool {
     let information = try file.environment.information()
     // The failed transaction has extended the file as far as the device allows.
-    return deviceRoom.noteFull(pages: max(information.pageCount, information.fileSize / DiskLimits.pageSize))
+    var pages = information.fileSize / DiskLimits.pageSize
+    if case .records = file.layout { pages -= DiskLimits.sparePages }
+    return deviceRoom.noteFull(pages: max(information.pageCount, pages))
   }
 
   /// Tries a larger size from time to time while the device is smaller than the disk limit.
