@@ -73,7 +73,7 @@ struct Client: ~Copyable {
     case .removeTagged: await removeTagged(key)
     case .removePrefix: await removePrefix(key)
     case .trim: trim()
-    case .outage, .breaker, .outcome, .merge, .count, .pair, .transfer, .edit, .recall:
+    case .outage, .breaker, .outcome, .merge, .count, .pair, .transfer, .edit, .recall, .contents, .backup:
       await runState.exercises[operation]?.perform(by: performer)
     }
   }

@@ -22,7 +22,8 @@ struct StressCommand: AsyncParsableCommand {
       Exercises with separate caches check that no update, merge, batch or draft is lost or visible in part. They \
       also check that the cache does not ask a failing origin again before the retry interval has passed, and that a \
       failing origin behind a circuit breaker receives no more requests than a working one. Loads with contexts check \
-      that the cache never has a value that a fetch did not store.
+      that the cache never has a value that a fetch did not store. Observed contents have no gap and no duplicate, an \
+      enumeration has each key once, and a backup of the store in use has whole batches.
 
       Profiles:
         read-heavy: mostly hits

@@ -15,6 +15,8 @@ struct Exercises: Sendable {
     if mix.includes(.transfer) { byOperation[.transfer] = TransferExercise(violations: violations) }
     if mix.includes(.edit) { byOperation[.edit] = EditExercise(violations: violations) }
     if mix.includes(.recall) { byOperation[.recall] = RecallExercise(violations: violations) }
+    if mix.includes(.contents) { byOperation[.contents] = ContentsExercise(violations: violations) }
+    if mix.includes(.backup) { byOperation[.backup] = BackupExercise(violations: violations) }
     self.byOperation = byOperation
   }
 

@@ -42,6 +42,12 @@ enum Outcome: String, Sendable, CaseIterable, Codable {
   case edited
   /// An optimistic edit was rolled back.
   case takenBack
+  /// An enumeration, or an observation of contents until the end of the initial entries.
+  case listed
+  /// A backup, whose copy was opened and checked.
+  case copied
+  /// A verification of a store in use.
+  case verified
 
   /// The name of the outcome in the report.
   var title: String {
@@ -67,6 +73,9 @@ enum Outcome: String, Sendable, CaseIterable, Codable {
     case .conflicted: "draft conflict"
     case .edited: "edit confirmed"
     case .takenBack: "edit rolled back"
+    case .listed: "enumeration"
+    case .copied: "backup"
+    case .verified: "verification"
     }
   }
 }

@@ -50,6 +50,10 @@ enum Operation: String, Sendable, CaseIterable {
   case edit
   /// The exercise with negative results and schema versions.
   case recall
+  /// The exercise with observed contents and enumerations.
+  case contents
+  /// The exercise with backups and verifications.
+  case backup
 }
 
 /// The relative frequencies of operations.
@@ -66,7 +70,7 @@ struct OperationMix: Sendable {
     .write: 55_000, .commit: 1_000, .writeOversize: 50, .remove: 16_000, .commitRemoval: 300,
     .observe: 1_000, .removeAll: 4, .removeTagged: 30, .removePrefix: 5, .trim: 20,
     .outage: 10_000, .merge: 5_000, .count: 5_000, .pair: 5_000, .transfer: 4_000, .edit: 4_000, .recall: 4_000,
-    .breaker: 4_000, .outcome: 5_000,
+    .breaker: 4_000, .outcome: 5_000, .contents: 4_000, .backup: 800,
   ])
 
   /// Nearly only reads.
@@ -81,7 +85,7 @@ struct OperationMix: Sendable {
     .write: 400_000, .commit: 10_000, .writeOversize: 200, .remove: 120_000, .commitRemoval: 3_000,
     .observe: 2_000, .removeAll: 20, .removeTagged: 200, .removePrefix: 100, .trim: 100,
     .merge: 40_000, .count: 40_000, .pair: 40_000, .transfer: 30_000, .edit: 30_000,
-    .recall: 20_000, .outcome: 20_000,
+    .recall: 20_000, .outcome: 20_000, .contents: 20_000, .backup: 2_000,
   ])
 
   /// Removals of many keys, concurrently with fetches and writes.
@@ -89,6 +93,7 @@ struct OperationMix: Sendable {
     .lookUp: 300_000, .load: 500_000, .loadOtherwise: 50_000, .view: 20_000, .bulkLoad: 10_000, .cancel: 5_000,
     .write: 60_000, .commit: 1_000, .remove: 30_000, .commitRemoval: 500, .observe: 2_000, .removeAll: 300,
     .removeTagged: 6_000, .removePrefix: 3_000, .trim: 20, .recall: 10_000, .outcome: 20_000,
+    .contents: 20_000,
   ])
 
   /// Loads of every kind.

@@ -15,7 +15,8 @@ struct CancelledClientTests {
       EditExercise(violations: violations), MergingExercise(violations: violations),
       OutageExercise(seed: 1, violations: violations), OutcomeExercise(violations: violations),
       PairExercise(violations: violations), RecallExercise(violations: violations),
-      TransferExercise(violations: violations),
+      TransferExercise(violations: violations), ContentsExercise(violations: violations),
+      BackupExercise(violations: violations),
     ]
     for exercise in exercises { try exercise.open(in: store, isFirst: true) }
     for exercise in exercises {

@@ -1,0 +1,42 @@
+import Cistern
+import Locking
+
+/// An observer of the contents of an exercise's cache. It reports gaps and duplicates.
+final class ContentsWitness: Sendable {
+  private let prefix: String
+  private let history = Guarded(ContentsHistory())
+  private let observations = Observations()
+  private let violations: ViolationLog
+
+  init(prefix: String, violations: ViolationLog) {
+    self.prefix = prefix
+    self.violations = violations
+  }
+
+  /// Begins to observe. The witness must not observe yet.
+  func observe(_ cache: Cache<String, UInt64>) {
+    cache.observeContents(.prefix(prefix)) { [weak self] in self?.receive($0) }.store(in: observations)
+  }
+
+  private func receive(_ update: ContentUpdate<String, UInt64>) {
+    if let wrong = history.withLock({ $0.take(update) }) {
+      violations.report(.observed, "contents of '\(prefix)': \(wrong)")
+    }
+  }
+
+  /// Waits at most ten seconds until the contents are the values of an idle cache, and ends the observation.
+  ///
+  /// - Parameter values: The values of all keys.
+  func settle(with values: [String: UInt64]) async {
+    let expected = values.filter { $0.key.hasPrefix(prefix) }
+    let deadline = Ticks.now() + 10_000_000_000
+    while let wrong = history.withLock({ $0.judgeRest(expected) }) {
+      guard Ticks.now() < deadline else {
+        violations.report(.observed, "contents of '\(prefix)': \(wrong)")
+        break
+      }
+      await pause(.milliseconds(1))
+    }
+    observations.cancelAll()
+  }
+}
