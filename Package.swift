@@ -47,10 +47,13 @@ var targets: [Target] = [
   .target(name: "CisternTesting", dependencies: ["CisternCore", "Locking"], swiftSettings: swiftSettings),
   // Temporary directories for tests and trials. Benchmarks have a symbolic link to the type.
   .target(name: "TestDirectories", path: "Tests/TestDirectories", swiftSettings: swiftSettings),
+  .target(name: "TestProcesses", path: "Tests/TestProcesses", swiftSettings: swiftSettings),
   // Fixtures that several test targets share.
   .target(
     name: "CisternTestSupport",
-    dependencies: ["Cistern", "CisternCore", "CisternDisk", "CisternTesting", "Locking", "TestDirectories"],
+    dependencies: [
+      "Cistern", "CisternCore", "CisternDisk", "CisternTesting", "Locking", "TestDirectories", "TestProcesses",
+    ],
     path: "Tests/TestSupport", swiftSettings: swiftSettings),
   .testTarget(
     name: "LMDBTests", dependencies: ["CisternTesting", "LMDB", "CLMDB", "Locking", "TestDirectories"],
@@ -178,7 +181,7 @@ if !coreOnly && !serviceOnly {
       name: "StressKitTests",
       dependencies: [
         "StressKit", "InputFormats", "Cistern", "CisternDisk", "CisternTesting", "Locking", "CisternCommand",
-        "TestDirectories",
+        "TestDirectories", "TestProcesses",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TestDirectories
+import TestProcesses
 
 @testable import InputFormats
 
@@ -19,16 +20,14 @@ import TestDirectories
 
   /// Runs a shell command in which `$0` is the program and `$1` the store.
   private func shell(_ line: String) throws -> (status: Int32, errors: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", line, try Self.program().path, store]
     let errors = Pipe()
-    process.standardError = errors
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
+    let nowhere = try #require(FileHandle(forWritingAtPath: "/dev/null"))
+    let process = try SpawnedProcess(
+      "/bin/sh", ["-c", line, try Self.program().path, store],
+      descriptors: (nil, nowhere.fileDescriptor, errors.fileHandleForWriting.fileDescriptor))
+    try errors.fileHandleForWriting.close()
     let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus, text)
+    return (process.waitForEnd(), text)
   }
 
   /// Returns the path of the program, which is near the test bundle.

@@ -2,6 +2,7 @@ import CisternTesting
 import Foundation
 import Testing
 import TestDirectories
+import TestProcesses
 
 @testable import InputFormats
 
@@ -60,11 +61,8 @@ import TestDirectories
   @Test func `compressed bytes can arrive one by one`() async throws {
     let path = folder.path + "/lines"
     _ = try folder.file("lines", Self.line)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", #"gzip -n "$0""#, path]
-    try process.run()
-    process.waitUntilExit()
+    let process = try SpawnedProcess("/bin/sh", ["-c", #"gzip -n "$0""#, path])
+    #expect(process.waitForEnd() == 0)
     let packed = Array(try Data(contentsOf: URL(fileURLWithPath: path + ".gz")))
     let sent = Recorder<UInt8>()
     let run = await CommandRun(

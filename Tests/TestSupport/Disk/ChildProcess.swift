@@ -1,15 +1,10 @@
 import Foundation
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import TestProcesses
 
 /// A process that runs the `DiskChild` helper, with a pipe from its standard output. It ends with this object, or with the process of
 /// the tests.
 package final class ChildProcess {
-  private let process = Process()
+  private let process: SpawnedProcess
   private let output = Pipe()
   // The helper ends when the write end of the pipe is closed.
   private let input = Pipe()
@@ -20,17 +15,16 @@ package final class ChildProcess {
   }
 
   package init(_ arguments: [String]) throws {
-    process.executableURL = try Self.helper()
-    process.arguments = arguments
-    process.standardOutput = output
-    process.standardInput = input
-    try process.run()
+    process = try SpawnedProcess(
+      Self.helper().path, arguments,
+      descriptors: (input.fileHandleForReading.fileDescriptor, output.fileHandleForWriting.fileDescriptor, nil))
+    try input.fileHandleForReading.close()
+    try output.fileHandleForWriting.close()
   }
 
   deinit {
-    guard process.isRunning else { return }
-    _ = Self.signal(process.processIdentifier)
-    process.waitUntilExit()
+    process.kill()
+    _ = process.waitForEnd()
   }
 
   /// Returns the next line of output, or nil at its end.
@@ -49,8 +43,8 @@ package final class ChildProcess {
 
   /// Kills the process, and returns the remaining lines of its output.
   package func kill() -> [String] {
-    _ = Self.signal(process.processIdentifier)
-    process.waitUntilExit()
+    process.kill()
+    _ = process.waitForEnd()
     var lines: [String] = []
     while let line = readLine() { lines.append(line) }
     return lines
@@ -59,16 +53,7 @@ package final class ChildProcess {
   /// Waits until the process ends by itself, and returns its exit status.
   package func waitForEnd() -> Int32 {
     while readLine() != nil {}
-    process.waitUntilExit()
-    return process.terminationReason == .exit ? process.terminationStatus : -1
-  }
-
-  private static func signal(_ process: pid_t) -> Int32 {
-    #if canImport(Glibc)
-      Glibc.kill(process, SIGKILL)
-    #else
-      Darwin.kill(process, SIGKILL)
-    #endif
+    return process.waitForEnd()
   }
 
   /// Returns the helper's location, which is in or above the directory of the test bundle.
