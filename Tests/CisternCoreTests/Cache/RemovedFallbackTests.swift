@@ -24,7 +24,7 @@ struct RemovedFallbackTests {
 
   /// An operation during the fetch.
   enum Interruption: CaseIterable, Sendable {
-    case none, removal, tag, prefix, clear, set, edit, editOfOther, eviction
+    case none, removal, tag, prefix, clear, set, edit, editOfOther, removingEdit, eviction
 
     /// Applies the operation. An edit ends when the gate opens.
     func apply(to cache: Cache<String, Int>, _ gate: Gate) async -> Task<Int?, any Error>? {
@@ -35,11 +35,11 @@ struct RemovedFallbackTests {
       case .prefix: cache.removeAll(withPrefix: "k")
       case .clear: cache.removeAll()
       case .set: cache["key"] = 2
-      case .edit, .editOfOther:
-        let key = self == .edit ? "key" : "other"
+      case .edit, .editOfOther, .removingEdit:
+        let (key, shown) = (self == .editOfOther ? "other" : "key", self == .removingEdit ? nil : 2)
         let edit = Task {
           try await cache.editValue(forKey: key) { _ in
-            2
+            shown
           } confirmedBy: {
             await gate.passUncancelled()
             return nil
@@ -63,7 +63,7 @@ struct RemovedFallbackTests {
       switch self {
       case .none, .editOfOther, .eviction: 1
       case .set, .edit: 2
-      case .removal, .tag, .prefix, .clear: nil
+      case .removal, .tag, .prefix, .clear, .removingEdit: nil
       }
     }
   }
