@@ -16,13 +16,12 @@ import CLMDB
 // be written, however small.
 
 extension WriteTransaction {
-  /// Gives the file space for all pages up to the last one that the transaction has taken. Must be called before the commit.
+  /// Gives the file space for all pages up to the last one that the transaction has taken, and for ``sparePages`` behind it. Must
+  /// be called before the commit.
   ///
-  /// - Parameter spare: The number of further pages for which the file gets space. Later transactions can take them although the
-  ///   device is full. A transaction that takes no new page does not need them.
   /// - Throws: `LMDBError` with the code `noSpace` if the device has no space for them. The transaction must then abort.
   ///   The file is as large as the device allows.
-  package borrowing func backNewPages(sparing spare: Int = 0) throws(LMDBError) {
+  borrowing func backNewPages() throws(LMDBError) {
     let environment = unsafe environment.takeUnretainedValue()
     let information = try environment.information()
     let committed = information.pageCount
@@ -30,7 +29,7 @@ extension WriteTransaction {
     guard let end = unsafe nextPage(of: environment.handle), (committed...max(committed, most)).contains(end) else {
       return
     }
-    let needed = min(end + spare, max(end, most))
+    let needed = min(end + sparePages, max(end, most))
     guard needed * information.pageSize > information.fileSize else { return }
     var descriptor: mdb_filehandle_t = -1
     try check(unsafe mdb_env_get_fd(environment.handle, &descriptor), "commit")

@@ -14,6 +14,10 @@ package struct WriteTransaction: Transaction, ~Copyable, ~Escapable {
   // The environment outlives the transaction.
   @usableFromInline
   package let environment: Unmanaged<Environment>
+  /// The number of pages behind the last one for which the file gets space at the commit.
+  ///
+  /// Later transactions can take them although the device is full. A transaction that takes no new page does not need them.
+  package var sparePages = 0
 
   @_lifetime(borrow environment)
   init(handle: OpaquePointer, environment: borrowing Environment) {

@@ -51,7 +51,7 @@ struct NewPagesTests {
     let value = [UInt8](repeating: 1, count: 20_000)
     try fixture.environment.withWrite { (transaction) throws(LMDBError) in
       try transaction.put(value.rawSpan, forKey: Self.key.rawSpan, in: database)
-      try transaction.backNewPages(sparing: 12)
+      transaction.sparePages = 12
     }
     let grown = try fixture.environment.information()
     // LMDB takes some of them for its list of free pages.

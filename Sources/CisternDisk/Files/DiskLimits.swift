@@ -23,11 +23,6 @@ struct DiskLimits: Sendable, Equatable {
   static let pageSize = min(max(sysconf(Int32(_SC_PAGESIZE)), 4096), 32 << 10)
   /// The number of reader slots in LMDB's lock file, for all processes.
   static let readers = 512
-  /// The number of pages at the end of a growing file of ordered records that have space on the device, but no contents.
-  ///
-  /// On a full device, only the transactions that make room take these pages. The smallest of them copies the pages on the paths
-  /// of a few trees. LMDB does not reuse the pages that the last two commits freed.
-  static let sparePages = 8
 
   /// The limit on the directory in bytes.
   let limit: Int

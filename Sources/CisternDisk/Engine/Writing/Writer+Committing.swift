@@ -141,9 +141,7 @@ extension Writer {
       leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, since: invalidationVersions)
       for key in leaving { key.note() }
       // Transactions that make room on a full device take the spare pages.
-      if case .records = file.layout {
-        try transaction.transaction.backNewPages(sparing: DiskLimits.sparePages)
-      }
+      transaction.transaction.sparePages = file.layout.sparePages
       try engine.injectFault()
       return (step.outcome, transaction.transaction.transactionNumber, position)
     }

@@ -58,8 +58,7 @@ extension Writer {
   private func noteFullDevice(_ file: DiskFile) throws(LMDBError) -> Bool {
     let information = try file.environment.information()
     // The failed transaction has extended the file as far as the device allows.
-    var pages = information.fileSize / DiskLimits.pageSize
-    if case .records = file.layout { pages -= DiskLimits.sparePages }
+    let pages = information.fileSize / DiskLimits.pageSize - file.layout.sparePages
     return deviceRoom.noteFull(pages: max(information.pageCount, pages))
   }
 
