@@ -11,7 +11,7 @@ import Foundation
 /// Foundation's `Process` copies the entries of the list of open descriptors with a fixed size. If the list fills its buffer, it
 /// reads behind the buffer. The tests run side by side, and have more than 1,300 open descriptors then.
 package final class SpawnedProcess {
-  package let identifier: pid_t
+  private let identifier: pid_t
   /// The status that `waitpid` returned, or nil before the end of the process was noticed.
   private var status: Int32?
 
@@ -59,9 +59,6 @@ package final class SpawnedProcess {
     self.identifier = identifier
   }
 
-  /// Whether the process has not ended.
-  package var isRunning: Bool { status == nil && !wait(options: WNOHANG) }
-
   /// Waits until the process ends, and returns its exit status; -1 if a signal has ended it.
   package func waitForEnd() -> Int32 {
     if status == nil { _ = wait(options: 0) }
@@ -71,7 +68,7 @@ package final class SpawnedProcess {
 
   /// Ends the process at once.
   package func kill() {
-    if isRunning { _ = sendSignal(identifier, SIGKILL) }
+    if status == nil, !wait(options: WNOHANG) { _ = sendSignal(identifier, SIGKILL) }
   }
 
   /// Returns whether the process has ended.
