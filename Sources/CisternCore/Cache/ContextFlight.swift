@@ -56,8 +56,6 @@ final class ReadValue<Value: Sendable>: Sendable {
   /// The value for the closure that fetches.
   @usableFromInline
   var described: StoredValue<Value> {
-    var isStale = false
-    if case .stale = timing.freshness(at: time) { isStale = true }
-    return StoredValue(value, isStale: isStale, ValueDetails(timing, at: time))
+    StoredValue(value, isStale: !timing.freshness(at: time).isFresh, ValueDetails(timing, at: time))
   }
 }

@@ -63,8 +63,7 @@ extension Lifetimes {
   func isExpired(_ metadata: RecordMetadata) -> Bool {
     guard metadata.expires != nil || metadata.idle != 0 else { return false }
     guard let timing = timing(of: metadata) else { return true }
-    if case .stale = timing.freshness(at: clock.now()) { return true }
-    return false
+    return !timing.freshness(at: clock.now()).isFresh
   }
 
   /// Whether the lifetime and the grace of a record have ended.

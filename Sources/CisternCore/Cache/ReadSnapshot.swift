@@ -100,14 +100,14 @@ extension RecordPromoter {
     snapshot.usable = value
     snapshot.shown = value
     snapshot.timing = timing
-    if case .stale = timing.freshness(at: lifetimes.now()) { snapshot.isStale = true }
+    if !timing.freshness(at: lifetimes.now()).isFresh { snapshot.isStale = true }
   }
 
   @usableFromInline
   func add(_ edited: EditedKeys<Key, Value>.Edited, to snapshot: inout ReadSnapshot<Key, Value>) {
     let freshness = edited.timing.freshness(at: lifetimes.clock.now())
     snapshot.usable = freshness == .gone ? nil : edited.queue.base
-    if case .stale = freshness { snapshot.isStale = true }
+    if !freshness.isFresh { snapshot.isStale = true }
     snapshot.timing = edited.timing
     snapshot.shown = edited.shown
     snapshot.edited = edited

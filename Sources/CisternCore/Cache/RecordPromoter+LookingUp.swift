@@ -34,7 +34,7 @@ extension RecordPromoter {
       discard(interpretation, of: key, if: condition)
       return nil
     }
-    let isFresh = !found.preparedValue.isStale(at: lifetimes.now())
+    let isFresh = found.preparedValue.isFresh(at: lifetimes.now())
     promote(found, of: key, if: condition, hit: isFresh ? .fresh : .uncounted)
     return isFresh ? found.value : nil
   }

@@ -67,12 +67,7 @@ struct CachedValue<Value: Sendable>: Sendable {
 
   /// Returns whether the value is past its lifetime. It may be within its grace period.
   @inlinable
-  func isExpired(at now: MonotonicTime) -> Bool {
-    switch freshness(at: now) {
-    case .fresh, .refreshDue: false
-    case .stale, .gone: true
-    }
-  }
+  func isExpired(at now: MonotonicTime) -> Bool { !freshness(at: now).isFresh }
 }
 
 /// The residency of a value that memory holds.

@@ -12,9 +12,7 @@ struct PreparedValue<Value: Sendable>: Sendable {
     self.timing = timing
   }
 
-  /// Returns whether the value is past its lifetime and within its grace period.
+  /// Returns whether the value is within its lifetime.
   @inlinable
-  func isStale(at now: MonotonicTime) -> Bool {
-    if case .stale = timing.freshness(at: now) { true } else { false }
-  }
+  func isFresh(at now: MonotonicTime) -> Bool { timing.freshness(at: now).isFresh }
 }

@@ -14,6 +14,17 @@ enum Freshness: Equatable, Sendable {
 }
 
 extension Freshness {
+  /// Whether the value is within its lifetime.
+  ///
+  /// A value can pass the end of its grace between two reads of the clock. A value that is not stale can therefore be gone.
+  @usableFromInline
+  var isFresh: Bool {
+    switch self {
+    case .fresh, .refreshDue: true
+    case .stale, .gone: false
+    }
+  }
+
   /// Whether a load may return the value because its fetch failed or takes too long.
   var permitsFallback: Bool {
     switch self {

@@ -1,0 +1,84 @@
+import CisternTestSupport
+import CisternTesting
+import Locking
+import Testing
+
+@testable import CisternCore
+
+/// Reads during which the grace of a value ends: between two reads of the clock.
+struct EndOfGraceTests {
+  /// A clock that passes the end of the grace after a number of reads.
+  private final class JumpingClock: CacheClock {
+    let manual = ManualClock()
+    private let readsLeft = Guarded<Int?>(nil)
+
+    func jump(afterReads count: Int) { readsLeft.withLock { $0 = count } }
+
+    func now() -> MonotonicTime {
+      noteRead()
+      return manual.now()
+    }
+
+    func wallTime() -> WallTime {
+      noteRead()
+      return manual.wallTime()
+    }
+
+    private func noteRead() {
+      let jumps = readsLeft.withLock { left in
+        guard let count = left else { return false }
+        left = count > 0 ? count - 1 : nil
+        return count == 0
+      }
+      if jumps { manual.advance(by: .seconds(1_000)) }
+    }
+  }
+
+  /// The calls that return only a fresh value. Each returns whether it found one.
+  private static let reads: [@Sendable (Cache<String, [UInt8]>) -> Bool] = [
+    { $0["a"] != nil },
+    { $0.contains("a") },
+    { $0.withBytes(forKey: "a") { _ in true } ?? false },
+    { $0.find("a").map { !$0.isStale } ?? false },
+  ]
+
+  @Test(arguments: reads.indices, [false, true])
+  func `a stale value whose grace ends during a read is not returned as a fresh one`(
+    read: Int, isInMemory: Bool
+  ) throws {
+    for count in 0..<12 {
+      let clock = JumpingClock()
+      let configuration = Store.Configuration.ignoringMemoryPressure(clock: clock)
+      let store = try Store(secondTier: FaultInjectingTier(), memoryLimit: .mebibytes(1), configuration: configuration)
+      let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)
+      cache.setValue([1], forKey: "a", expiry: .after(.seconds(60), graceStale: .seconds(600)))
+      if !isInMemory { cache.trim(toCost: 0) }
+      clock.manual.advance(by: .seconds(61))
+      clock.jump(afterReads: count)
+      #expect(!Self.reads[read](cache), "the grace ended after \(count) reads of the clock")
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a write that depends on a value whose grace ends meanwhile does not get it as a fresh one`(
+    isInMemory: Bool
+  ) async throws {
+    for count in 0..<12 {
+      let clock = JumpingClock()
+      let configuration = Store.Configuration.ignoringMemoryPressure(clock: clock)
+      let store = try Store(secondTier: FaultInjectingTier(), memoryLimit: .mebibytes(1), configuration: configuration)
+      let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)
+      cache.setValue([1], forKey: "a", expiry: .after(.seconds(60), graceStale: .seconds(600)))
+      if !isInMemory { cache.trim(toCost: 0) }
+      clock.manual.advance(by: .seconds(61))
+      clock.jump(afterReads: count)
+      var seen: [[UInt8]?] = []
+      cache.updateValue(forKey: "a") { value in
+        seen.append(value)
+        value = [2]
+      }
+      #expect(seen.allSatisfy { $0 == nil }, "the grace ended after \(count) reads of the clock")
+      #expect(cache["a"] == [2])
+    }
+  }
+}
