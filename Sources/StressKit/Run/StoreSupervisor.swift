@@ -106,9 +106,9 @@ final class StoreSupervisor: Sendable {
     }
   }
 
-  /// Waits at most ten seconds for the end of cancelled fetches.
+  /// Waits for the end of cancelled fetches.
   private func untilFetchesEnd() async {
-    let deadline = Ticks.now() + 10_000_000_000
-    while runState.ledger.count > 0, Ticks.now() < deadline { await pause(.milliseconds(1)) }
+    let start = ContinuousClock.now
+    while runState.ledger.count > 0, ContinuousClock.now - start < restingPatience { await pause(.milliseconds(1)) }
   }
 }
