@@ -96,6 +96,7 @@ extension RecordStep {
     _ key: borrowing DiskKey, sequence: SequenceNumber?, size: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     if let sequence { _ = try transaction.removeValue(forKey: sequence.orderKey, in: tables.order) }
+    try removeRenewal(ofSize: size, under: copy key, in: &transaction)
     let bytes = key.copiedBytes()
     _ = try transaction.removeValue(forKey: bytes.rawSpan, in: tables.records)
     if try liveCounts(key.generation, in: transaction) != nil {

@@ -17,6 +17,8 @@ struct RecordStep {
   var counts: [Generation: GenerationCounts?] = [:]
   /// The counts in the file, for each live generation that the step has read.
   var notedCounts: [Generation: GenerationCounts] = [:]
+  /// Whether any record of the file has a renewal. Nil until the step asks.
+  var hasRenewals: Bool?
   /// The sequence numbers of batch records that this transaction has put. The transaction does not evict them.
   private var protected: Set<SequenceNumber> = []
   /// The position in the commit order before which the items are put, in this transaction or in an earlier one.
@@ -64,8 +66,10 @@ struct RecordStep {
     case .record(let number, let oldSize, _):
       sequence = number
       recency.mark(number)
+      try removeRenewal(ofSize: oldSize, under: key, in: &transaction)
       change(generation, records: 0, bytes: size - oldSize)
     case .damaged(let oldSize):
+      try removeRenewal(ofSize: oldSize, under: key, in: &transaction)
       try removeOrder(under: key, in: &transaction)
       sequence = try appendOrder(key, in: &transaction)
       change(generation, records: 0, bytes: size - oldSize)
@@ -83,7 +87,7 @@ struct RecordStep {
 
   /// Whether the condition holds for the key's record. False if the key has none. `admitsDamage` is the result for a
   /// damaged record.
-  func allows(
+  mutating func allows(
     _ condition: RecordCondition, orIfDamaged admitsDamage: Bool, for fullKey: [UInt8], of generation: Generation,
     in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> Bool {
@@ -91,7 +95,9 @@ struct RecordStep {
     guard let record = try transaction.value(forKey: key, in: tables.records) else { return false }
     guard let header = RecordHeader(record, under: key) else { return admitsDamage }
     guard !key.isDigest || record.extracting(header.key).hasSameBytes(as: fullKey.rawSpan) else { return false }
-    return condition.allows(for: header.metadata(of: record), record.extracting(header.value))
+    var metadata = header.metadata(of: record)
+    try renew(&metadata, valueSize: header.value.count, under: key, in: transaction)
+    return condition.allows(for: metadata, record.extracting(header.value))
   }
 
   /// Removes the key's record, if the file has one.

@@ -104,6 +104,28 @@ enum RecordWork: ~Copyable {
     }
   }
 
+  /// Gives the key's record the times of the draft. Returns false if the two differ in more, and the draft must be put.
+  mutating func renew(
+    _ draft: RecordDraft, of generation: Generation, in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> Bool {
+    try change(in: &transaction) { (step, transaction) throws(LMDBError) in
+      try step.renew(draft, of: generation, in: &transaction)
+    } extents: { (step, target) throws(LMDBError) in
+      try step.renew(draft, of: generation, in: &target)
+    }
+  }
+
+  /// Returns whether the key's record needs only the times of the draft.
+  mutating func needsOnlyTimes(
+    of draft: RecordDraft, _ generation: Generation, in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> Bool {
+    try change(in: &transaction) { (step, transaction) throws(LMDBError) in
+      try step.needsOnlyTimes(of: draft, generation, in: transaction)
+    } extents: { (step, target) throws(LMDBError) in
+      try step.needsOnlyTimes(of: draft, generation, in: &target)
+    }
+  }
+
   /// Whether the condition holds for the key's record. False if the key has none. `admitsDamage` is the result for a
   /// damaged record.
   mutating func allows(

@@ -16,6 +16,8 @@ final class DiskFile: Sendable {
   ///
   /// Later commits are from other processes.
   let knownTransaction: Atomic<TransactionNumber>
+  /// Whether any record has a renewal, as far as readers know it.
+  let renewalState = RenewalState()
   /// The note by which the next opening recognizes the file.
   let note = FileNote()
   /// The identity of the file. Nil in a file of an older version until it gets one.

@@ -42,6 +42,7 @@ extension DiskVerification {
     let isOwn = RecordDigest(of: key) == item.digest && state.names[header.partition] == generation
     let known = isOwn ? key.copiedBytes() : nil
     let name = known.map { "the record of \(String(reflecting: String(decoding: $0, as: UTF8.self)))" } ?? "a record"
+    note(header.metadata(of: record), at: .address(item.address))
     guard header.isSound(record, at: item.address) else {
       return find(known, of: generation, name + place(of: generation) + " has a wrong checksum")
     }

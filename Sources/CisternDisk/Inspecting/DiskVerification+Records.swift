@@ -19,6 +19,7 @@ extension DiskVerification {
       result.recordBytes = .bytes(result.recordBytes.bytes + entry.size + entry.key.count)
       recount[entry.key.generation, default: GenerationCounts()].records += 1
       recount[entry.key.generation, default: GenerationCounts()].bytes += entry.size + entry.key.count
+      if let metadata = entry.metadata { note(metadata, at: .key(entry.key)) }
       guard let sequence = entry.sequence else {
         find(.damagedRecord, in: entry, " has a wrong checksum")
         continue
@@ -78,6 +79,8 @@ private struct VerifiedRecord {
   let size: Int
   /// Nil if the record is damaged.
   let sequence: SequenceNumber?
+  /// Nil for a record that is damaged, or too small for a renewal.
+  let metadata: RecordMetadata?
   /// The key as the cache knows it. Nil if it is long and the record is damaged.
   let fullKey: [UInt8]?
   let name: String
@@ -88,6 +91,7 @@ private struct VerifiedRecord {
     size = record.byteCount
     let header = RecordHeader(record, under: bytes)
     sequence = header?.sequence
+    metadata = size < RecordRenewal.leastValueSize ? nil : header?.metadata(of: record)
     fullKey = key.isDigest ? header.map { record.extracting($0.key).copiedBytes() } : key.directKey
     name =
       key.isDigest

@@ -64,12 +64,14 @@ extension DiskEngine {
     do {
       try file.environment.withRead { (transaction) throws(LMDBError) in
         try verification.learnNames(in: transaction)
+        try verification.readRenewals(in: transaction)
         switch file.layout {
         case .records(let tables):
           try verification.readRecords(in: tables, transaction)
           try verification.readOrder(in: tables, transaction)
         case .extents(let tables): try verification.readItems(in: tables, transaction)
         }
+        verification.findStrayRenewals()
         try verification.compareCounts(in: transaction)
       }
     } catch {
@@ -86,6 +88,8 @@ struct DiskVerification {
   let read: LongRead
   var result = StoreVerification()
   var recount: [Generation: GenerationCounts] = [:]
+  /// The renewals whose records were not found yet, by the keys of their rows.
+  var renewals: [[UInt8]: RecordRenewal] = [:]
   /// The names of the caches by their generations.
   private(set) var names: [Generation: String] = [:]
   private var steps = 0

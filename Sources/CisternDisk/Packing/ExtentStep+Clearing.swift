@@ -111,6 +111,7 @@ extension ExtentStep {
       let key = ExtentRow.Key(number)
       try target.putRow(ExtentRow.separate(record).bytes(under: key), under: key)
     }
+    if try mayHaveRenewals(in: target) { try target.rewriteRenewals() }
     outcome.hasChanges = true
   }
 }

@@ -57,6 +57,7 @@ extension ExtentStep {
     _ item: LocatedDigest, of generation: Generation, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     try target.removeCurrent()
+    try removeRenewal(of: FoundRecord(address: item.address, size: 0), in: &target)
     if case .separate(let number)? = item.address.place(in: layout) {
       try removeSeparate(SeparateNumber(number: number), in: &target)
     }
@@ -106,6 +107,7 @@ extension ExtentStep {
   mutating func discard(
     _ record: FoundRecord, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
+    try removeRenewal(of: record, in: &target)
     if case .separate(let number)? = record.address.place(in: layout) {
       try removeSeparate(SeparateNumber(number: number), in: &target)
     } else {

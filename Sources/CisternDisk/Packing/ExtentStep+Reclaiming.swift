@@ -169,6 +169,7 @@ extension ExtentStep {
     let keepsMark = reclaim.method == .clean && context.recency.isMarked(record.address.mark)
     if keepsMark { context.recency.mark(address.mark) } else { context.recency.clear(address.mark) }
     try target.replaceCurrent(with: address)
+    try moveRenewal(of: record, to: address, in: &target)
     state.log.remove(record.size, at: record.address)
     outcome.copiedBytes += room
   }

@@ -41,6 +41,8 @@ struct ExtentStep: ~Copyable {
   /// The counts in the file, for each live generation that the step has read.
   private var notedCounts: [Generation: GenerationCounts] = [:]
   var touched: TouchedLeaves
+  /// Whether any record of the file has a renewal. Nil until the step asks.
+  var hasRenewals: Bool?
   /// The generations that the step has added items to, or removed items from.
   private var changedItems: Set<Generation> = []
   /// The number of pages of extents and separate records that the transaction has freed.
@@ -147,9 +149,12 @@ struct ExtentStep: ~Copyable {
     guard let found = try find(key.rawSpan, RecordDigest(of: key.rawSpan), of: generation, in: &target) else {
       return false
     }
+    let renewal = try renewal(of: found, in: target)
     return try withRecord(at: found.address, in: target) { record in
       guard let header = PackedHeader(record, at: found.address) else { return admitsDamage }
-      return condition.allows(for: header.metadata(of: record), record.extracting(header.value))
+      var metadata = header.metadata(of: record)
+      renewal?.apply(to: &metadata)
+      return condition.allows(for: metadata, record.extracting(header.value))
     } ?? false
   }
 

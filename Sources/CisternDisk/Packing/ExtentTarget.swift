@@ -71,5 +71,19 @@ protocol GenerationRows: ~Copyable, ~Escapable {
   mutating func endGeneration(_ generation: Generation, named number: PartitionNumber?) throws(LMDBError)
 }
 
+/// The rows of renewals, by the addresses of their records.
+protocol RenewalRows: ~Copyable, ~Escapable {
+  /// Returns whether there is any row. O(log *n*).
+  borrowing func hasRenewals() throws(LMDBError) -> Bool
+
+  borrowing func renewal(at address: RecordAddress) throws(LMDBError) -> RecordRenewal?
+
+  /// Stores the renewal. Removes it if it is nil.
+  mutating func put(_ renewal: RecordRenewal?, at address: RecordAddress) throws(LMDBError)
+
+  /// Writes all rows as they are, so that LMDB moves their pages.
+  mutating func rewriteRenewals() throws(LMDBError)
+}
+
 /// A write transaction on a file of extents.
-protocol ExtentTarget: RecordIndex, ExtentValues, ExtentTables, GenerationRows, ~Copyable, ~Escapable {}
+protocol ExtentTarget: RecordIndex, ExtentValues, ExtentTables, GenerationRows, RenewalRows, ~Copyable, ~Escapable {}

@@ -170,4 +170,22 @@ extension ExtentTransaction {
     _ = try indexed.transaction.remove(MetaTable.dead(generation), in: tables.meta)
     if let number { _ = try indexed.transaction.remove(MetaTable.partitionNumber(number), in: tables.meta) }
   }
+
+  // MARK: RenewalRows
+
+  borrowing func hasRenewals() throws(LMDBError) -> Bool { try indexed.transaction.hasRenewals(in: tables.meta) }
+
+  borrowing func renewal(at address: RecordAddress) throws(LMDBError) -> RecordRenewal? {
+    try indexed.transaction.renewal(ofRecordAt: .address(address), in: tables.meta)
+  }
+
+  mutating func put(_ renewal: RecordRenewal?, at address: RecordAddress) throws(LMDBError) {
+    try indexed.transaction.put(renewal, ofRecordAt: .address(address), in: tables.meta)
+  }
+
+  mutating func rewriteRenewals() throws(LMDBError) {
+    for row in try indexed.transaction.renewalRows(in: tables.meta) {
+      _ = try indexed.transaction.put(row.row.rawSpan, forKey: row.key.rawSpan, in: tables.meta)
+    }
+  }
 }

@@ -4,7 +4,7 @@ import LMDB
 /// The records of a file that readers see, from the oldest to the newest, for a new file of extents.
 enum CopiedRecords {
   case underKeys(KeptRecords, order: [Int])
-  case inExtents(AgedRecords, FileTables)
+  case inExtents(AgedRecords)
 
   /// Lists the newest records that may fit into a map.
   ///
@@ -20,15 +20,14 @@ enum CopiedRecords {
       let order = kept.entries.indices.sorted { kept.entries[$0].sequence < kept.entries[$1].sequence }
       self = .underKeys(kept, order: order)
     case .extents(let tables):
-      self = .inExtents(
-        try AgedRecords(of: file, tables, bytes: mapSize, largestRecord: largestRecord), tables)
+      self = .inExtents(try AgedRecords(of: file, tables, bytes: mapSize, largestRecord: largestRecord))
     }
   }
 
   var count: Int {
     switch self {
     case .underKeys(let kept, _): kept.entries.count
-    case .inExtents(let records, _): records.entries.count
+    case .inExtents(let records): records.entries.count
     }
   }
 
@@ -36,7 +35,7 @@ enum CopiedRecords {
   func size(at position: Int) -> Int {
     switch self {
     case .underKeys(let kept, let order): kept.entries[order[position]].size
-    case .inExtents(let records, _): records.entries[position].size
+    case .inExtents(let records): records.entries[position].size
     }
   }
 
@@ -50,29 +49,33 @@ enum CopiedRecords {
       guard let record = try transaction.value(forKey: key, in: file.recordTables.records),
         let header = RecordHeader(record, under: key)
       else { return (key.generation, nil) }
+      var metadata = header.metadata(of: record)
+      try file.renew(&metadata, valueSize: header.value.count, at: .key(key), in: transaction)
       return (
         key.generation,
         RecordDraft(
           key: key.isDigest ? record.extracting(header.key).copiedBytes() : key.directKey,
-          metadata: header.metadata(of: record), bytes: record.extracting(header.value).copiedBytes())
+          metadata: metadata, bytes: record.extracting(header.value).copiedBytes())
       )
-    case .inExtents(let records, let tables):
+    case .inExtents(let records):
       let entry = records.entries[position]
-      return (entry.generation, try tables.draft(at: entry.address, in: transaction))
+      return (entry.generation, try file.draft(at: entry.address, in: transaction))
     }
   }
 }
 
-extension FileTables {
-  /// Returns a copy of the record at an address, or nil if it is damaged.
+extension DiskFile {
+  /// Returns a copy of the record at an address, with its newest times. Nil if it is damaged, or the file has no extents.
   func draft(
     at address: RecordAddress, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> RecordDraft? {
-    guard let record = try bytes(at: address, in: transaction), let header = PackedHeader(record, at: address) else {
-      return nil
-    }
+    guard case .extents(let tables) = layout, let record = try tables.bytes(at: address, in: transaction),
+      let header = PackedHeader(record, at: address)
+    else { return nil }
+    var metadata = header.metadata(of: record)
+    try renew(&metadata, valueSize: header.value.count, at: .address(address), in: transaction)
     return RecordDraft(
-      key: record.extracting(header.key).copiedBytes(), metadata: header.metadata(of: record),
+      key: record.extracting(header.key).copiedBytes(), metadata: metadata,
       bytes: record.extracting(header.value).copiedBytes())
   }
 }

@@ -140,6 +140,7 @@ extension DiskFile {
       try transaction.put(MetaTable.value(DiskLayout.ordered.formatVersion), forKey: MetaTable.format, in: meta)
     }
     try copyRows(to: meta, of: new, counts: kept.counts)
+    if case .records = layout { try copyRenewals(of: kept, to: meta, of: new) }
   }
 
   private func records(
@@ -169,9 +170,9 @@ extension DiskFile {
   ) throws(LMDBError) -> [UInt8]? {
     switch layout {
     case .records(let tables): return try transaction.value(forKey: key.rawSpan, in: tables.records)?.copiedBytes()
-    case .extents(let tables):
+    case .extents:
       guard let address = entry.address, let diskKey = DiskKey(key.rawSpan),
-        let draft = try tables.draft(at: address, in: transaction)
+        let draft = try draft(at: address, in: transaction)
       else { return nil }
       var record = [UInt8](repeating: 0, count: draft.size)
       var span = record.mutableSpan

@@ -88,7 +88,7 @@ struct KeptRecords {
     try file.environment.withRead { (transaction) throws(LMDBError) in
       var room = bytes
       for index in aged.indices.reversed() where room > 0 {
-        guard let draft = try tables.draft(at: aged[index].address, in: transaction) else {
+        guard let draft = try file.draft(at: aged[index].address, in: transaction) else {
           kept.damagedCount += 1
           continue
         }

@@ -14,6 +14,7 @@ struct MemoryTarget: ExtentTarget {
     var counts: [Generation: GenerationCounts] = [:]
     var names: [PartitionNumber: Generation] = [:]
     var dead: Set<Generation> = []
+    var renewals: [RecordAddress: RecordRenewal] = [:]
     /// The places of extents and separate records. Nil if their values need no pages in a row.
     var places: PagePlaces?
 
@@ -246,6 +247,19 @@ struct MemoryTarget: ExtentTarget {
     if tables.index[generation]?.isEmpty == false { violations.append("a purge leaves items") }
     tables.index[generation] = nil
   }
+
+  // MARK: RenewalRows
+
+  func hasRenewals() -> Bool { !tables.renewals.isEmpty }
+
+  func renewal(at address: RecordAddress) -> RecordRenewal? { tables.renewals[address] }
+
+  mutating func put(_ renewal: RecordRenewal?, at address: RecordAddress) throws(LMDBError) {
+    try change()
+    tables.renewals[address] = renewal
+  }
+
+  mutating func rewriteRenewals() throws(LMDBError) { try change() }
 
   /// The rows from which a writer reads its state.
   var rows: ExtentState.Rows {

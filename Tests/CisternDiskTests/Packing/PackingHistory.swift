@@ -12,6 +12,8 @@ struct PackingHistory {
     case put(PackingModel.Key, PackingModel.Value)
     /// Replaces the record if it is still the given one.
     case rewrite(PackingModel.Key, PackingModel.Value, over: PackingModel.Value?)
+    /// Gives the record, if it is large, the times of the value.
+    case renew(PackingModel.Key, PackingModel.Value)
     case remove(PackingModel.Key)
     case batch([(key: PackingModel.Key, value: PackingModel.Value)])
     case end(Generation)
@@ -27,6 +29,8 @@ struct PackingHistory {
   var hasFailures = true
   /// The size of the largest values.
   var largestValue = 20_000
+  /// The sizes of most values.
+  var usualSizes = 1...1500
 
   init(mapSize: Int, writers: Int = 1, seed: UInt64) throws {
     model = PackingModel(mapSize: mapSize, writers: writers)
@@ -61,7 +65,7 @@ struct PackingHistory {
       case 0: Int.random(in: 4000...4200, using: &generator)
       case 1: Int.random(in: 4200...largestValue, using: &generator)
       case 2...5: Int.random(in: 0...8, using: &generator)
-      default: Int.random(in: 1...1500, using: &generator)
+      default: Int.random(in: usualSizes, using: &generator)
       }
     var metadata = RecordMetadata(
       created: WallTime(nanosecondsSince1970: version), cost: UInt32(version % 3),
@@ -77,8 +81,26 @@ struct PackingHistory {
       let key = key()
       let old = Bool.random(using: &generator) ? model.contents[key] : newValue()
       return .rewrite(key, newValue(), over: old)
+    case 4, 5:
+      let large = model.contents.filter { $0.value.bytes.count >= 2048 }
+      guard let key = large.keys.sorted(by: { $0.key.count < $1.key.count }).randomElement(using: &generator) else {
+        return .put(key(), newValue())
+      }
+      return renewal(of: key)
     default: return .put(key(), newValue())
     }
+  }
+
+  /// The key's value with other times.
+  private mutating func renewal(of key: PackingModel.Key) -> Operation {
+    version += 1
+    guard var value = model.contents[key] else { return .remove(key) }
+    value.metadata.created = WallTime(nanosecondsSince1970: version)
+    value.metadata.expires = version % 3 == 0 ? nil : WallTime(nanosecondsSince1970: version * 2)
+    value.metadata.grace = UInt64(version % 4)
+    value.metadata.staleIfError = version % 5 == 0 ? UInt64(version) : nil
+    value.metadata.idle = UInt64(version % 2)
+    return .renew(key, value)
   }
 
   // MARK: Steps
@@ -158,6 +180,7 @@ extension PackingModel {
         .identity(identity), orIfDamaged: false, for: key.key, of: key.generation, in: &target)
       #expect(allows == (pending[key] == old))
       return try allows ? put(key, value, &step) : true
+    case .renew(let key, let value): try renew(key, value, &step)
     case .remove(let key): try remove(key, &step)
     case .batch(let writes):
       let sizes = writes.map { write in

@@ -18,6 +18,15 @@ struct PackingModel {
     var bytes: [UInt8]
   }
 
+  /// A record of the file.
+  struct FoundRecord {
+    let key: [UInt8]
+    let value: Value
+    let size: Int
+    let room: Int
+    let name: PartitionNumber
+  }
+
   /// A reader in an earlier snapshot.
   struct Reader {
     let snapshot: TransactionNumber
@@ -38,8 +47,9 @@ struct PackingModel {
   var avoidsSharedPages = false
   var writesLiveBytes = true
   var invalidated: [Generation: InvalidationTable] = [:]
-  /// The numbers of evicted records, of copied bytes and of transactions that failed.
+  /// The numbers of evicted and renewed records, of copied bytes and of transactions that failed.
   private(set) var evictions = 0
+  private(set) var renewals = 0
   private(set) var copiedBytes = 0
   private(set) var failures = 0
   private(set) var damagedExtents = 0
@@ -151,6 +161,19 @@ struct PackingModel {
     return isPut
   }
 
+  /// Gives the key's record the times of a value. Only the record of a large value has a renewal.
+  mutating func renew(_ key: Key, _ value: Value, _ step: inout ExtentStep) throws(LMDBError) {
+    let draft = RecordDraft(key: key.key, metadata: value.metadata, bytes: value.bytes)
+    let needsOnlyTimes = try step.needsOnlyTimes(of: draft, key.generation, in: &target)
+    let isRenewed = try step.renew(draft, of: key.generation, in: &target)
+    #expect(isRenewed == needsOnlyTimes)
+    #expect(isRenewed == (pending[key]?.bytes == value.bytes && value.bytes.count >= RecordRenewal.leastValueSize))
+    if isRenewed {
+      pending[key] = value
+      renewals += 1
+    }
+  }
+
   mutating func remove(_ key: Key, _ step: inout ExtentStep) throws(LMDBError) {
     let removal = try step.remove(key.key, of: key.generation, in: &target)
     let wasPresent = pending.removeValue(forKey: key) != nil
@@ -190,12 +213,15 @@ struct PackingModel {
   /// Returns the sound record at an address.
   func record(
     at address: RecordAddress, in tables: MemoryTarget.Tables
-  ) throws -> (key: [UInt8], value: Value, room: Int, name: PartitionNumber)? {
-    func decode(_ record: RawSpan) -> (key: [UInt8], value: Value, room: Int, name: PartitionNumber)? {
+  ) throws -> FoundRecord? {
+    func decode(_ record: RawSpan) -> FoundRecord? {
       guard let header = PackedHeader(record, at: address) else { return nil }
-      let value = Value(
-        metadata: header.metadata(of: record), bytes: record.extracting(header.value).copiedBytes())
-      return (record.extracting(header.key).copiedBytes(), value, header.room, header.partition)
+      var metadata = header.metadata(of: record)
+      tables.renewals[address]?.apply(to: &metadata)
+      let value = Value(metadata: metadata, bytes: record.extracting(header.value).copiedBytes())
+      return FoundRecord(
+        key: record.extracting(header.key).copiedBytes(), value: value, size: header.size, room: header.room,
+        name: header.partition)
     }
     guard tables.has(address, in: limits.layout) else { return nil }
     switch address.place(in: limits.layout) {

@@ -25,7 +25,7 @@ struct PackingModelTests {
         try history.model.checkReaders()
       }
     }
-    #expect(history.model.failures > 3)
+    #expect(history.model.failures > 3 && history.model.renewals > 10)
     #expect(history.model.damagedExtents == 0)
     if seed % 3 != 0 { #expect(history.model.evictions > 0) }
   }
@@ -41,7 +41,20 @@ struct PackingModelTests {
         try history.model.checkReaders()
       }
     }
-    #expect(history.model.evictions > 0 && history.model.damagedExtents == 0)
+    #expect(history.model.evictions > 0 && history.model.renewals > 20 && history.model.damagedExtents == 0)
+  }
+
+  @Test(arguments: 1...4) func `records that move keep their newer times`(seed: UInt64) throws {
+    var history = try PackingHistory(mapSize: 8 << 20, seed: seed)
+    history.usualSizes = RecordRenewal.leastValueSize...24_000
+    for step in 0..<500 {
+      try history.step()
+      if step % 50 == 0 {
+        try history.model.check()
+        try history.model.checkReaders()
+      }
+    }
+    #expect(history.model.evictions > 0 && history.model.renewals > 50 && history.model.copiedBytes > 100_000)
   }
 
   @Test(arguments: 1...4) func `writers that take turns agree on the records`(seed: UInt64) throws {

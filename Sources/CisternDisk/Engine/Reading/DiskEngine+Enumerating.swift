@@ -48,7 +48,8 @@ extension DiskEngine {
       case .records:
         var cursor = transaction.mainCursor()
         try walk.read(at: &cursor, generation: generation)
-      case .extents(let tables): try walk.read(tables, generation: generation, in: transaction)
+        try walk.renew(of: file, generation: generation, in: transaction)
+      case .extents(let tables): try walk.read(tables, of: file, generation: generation, in: transaction)
       }
     } catch {
       noteReadFailure(error, of: environment)

@@ -45,8 +45,9 @@ extension DiskEngine {
       case .records(let tables):
         var cursor = try transaction.cursor(in: tables.records)
         try ListedRecord.read(&listed, at: &cursor, generation: generation, after: last)
-      case .extents(let tables):
-        try ListedRecord.read(&listed, tables, generation: generation, after: last, in: transaction)
+        for index in listed.indices { try listed[index].renew(of: file, in: transaction) }
+      case .extents:
+        try ListedRecord.read(&listed, of: file, generation: generation, after: last, in: transaction)
       }
     } catch {
       noteReadFailure(error, of: environment)

@@ -123,7 +123,14 @@ extension DiskEngine {
       }
       guard !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) else { break }
       let found = ReadableRecord(header, of: record, mark: header.sequence)
-      return try show(found, forKey: key, in: partition, as: transaction, body)
+      guard header.value.count >= RecordRenewal.leastValueSize else {
+        return try show(found, forKey: key, in: partition, as: transaction, body)
+      }
+      var renewal: RecordRenewal?
+      guard find(&renewal, ofRecordAt: .key(diskKey), in: transaction, of: file) else { break }
+      return try showLarge(found, forKey: key, in: partition, as: transaction) { metadata, bytes in
+        try body(renewal?.applied(to: metadata) ?? metadata, bytes)
+      }
     case .extents:
       var isDamaged = false
       guard let found = record(forKey: key, of: generation, in: transaction, of: file, isDamaged: &isDamaged) else {
@@ -134,9 +141,15 @@ extension DiskEngine {
         reportDefect(key, of: partition)
         break
       }
-      return try show(
-        ReadableRecord(found.header, of: found.bytes, mark: found.address.mark), forKey: key, in: partition,
-        as: transaction, body)
+      let record = ReadableRecord(found.header, of: found.bytes, mark: found.address.mark)
+      guard found.header.value.count >= RecordRenewal.leastValueSize else {
+        return try show(record, forKey: key, in: partition, as: transaction, body)
+      }
+      var renewal: RecordRenewal?
+      guard find(&renewal, ofRecordAt: .address(found.address), in: transaction, of: file) else { break }
+      return try showLarge(record, forKey: key, in: partition, as: transaction) { metadata, bytes in
+        try body(renewal?.applied(to: metadata) ?? metadata, bytes)
+      }
     }
     partition.counters.misses.increment()
     return .absent
@@ -168,6 +181,15 @@ extension DiskEngine {
       return .absent
     case .outdated: return .outdated
     }
+  }
+
+  /// As `show`. Apart from it, because this code would slow down the look-ups of small records.
+  @inline(never)
+  private func showLarge<Result>(
+    _ record: borrowing ReadableRecord<some ReadableHeader>, forKey key: RawSpan, in partition: Partition,
+    as transaction: borrowing ReadTransaction, _ body: (RecordMetadata, RawSpan) throws -> Result
+  ) rethrows -> Lookup<Result> {
+    try show(record, forKey: key, in: partition, as: transaction, body)
   }
 
   /// The maximum number of snapshots for one lookup. A snapshot is outdated if a purge ended after it began.
@@ -214,6 +236,21 @@ extension DiskEngine {
     } catch {
       noteReadFailure(error, of: file.environment)
       return nil
+    }
+  }
+
+  /// Finds the renewal of a large record, if it has one. Returns false and records the failure if the file cannot be read.
+  @inline(never)
+  private func find(
+    _ renewal: inout RecordRenewal?, ofRecordAt place: RecordPlace, in transaction: borrowing ReadTransaction,
+    of file: DiskFile
+  ) -> Bool {
+    do {
+      renewal = try file.renewal(ofRecordAt: place, in: transaction)
+      return true
+    } catch {
+      noteReadFailure(error, of: file.environment)
+      return false
     }
   }
 

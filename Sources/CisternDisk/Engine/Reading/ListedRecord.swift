@@ -49,13 +49,21 @@ struct ListedRecord {
     size = header.value.count
   }
 
+  /// Gives the metadata the newest times.
+  mutating func renew(of file: DiskFile, in transaction: borrowing ReadTransaction) throws(LMDBError) {
+    guard var renewed = metadata, let fileKey = DiskKey(position.rawSpan) else { return }
+    try file.renew(&renewed, valueSize: size, at: .key(fileKey), in: transaction)
+    metadata = renewed
+  }
+
   // MARK: Records in extents
 
   /// Reads the next records after the position of a digest, or the first ones if it is nil.
   static func read(
-    _ listed: inout [ListedRecord], _ tables: FileTables, generation: Generation, after last: [UInt8]?,
+    _ listed: inout [ListedRecord], of file: DiskFile, generation: Generation, after last: [UInt8]?,
     in transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
+    guard case .extents(let tables) = file.layout else { preconditionFailure("the file has no extents") }
     var cursor = try transaction.cursor(forKey: IndexKey(generation.number), in: tables.index)
     var isAtItem =
       if let last = last.flatMap({ RecordDigest($0.rawSpan) }) {
@@ -68,7 +76,8 @@ struct ListedRecord {
       if listed.count >= count, listed.last?.position != position { return }
       var record = ListedRecord(position: position)
       if let address = RecordAddress(bits: item.address) {
-        try record.copy(address, RecordDigest(lowBits: item.digest), tables, in: transaction)
+        let item = LocatedDigest(digest: RecordDigest(lowBits: item.digest), address: address)
+        try record.copy(item, tables, of: file, in: transaction)
       }
       listed.append(record)
       isAtItem = try cursor.moveToNext()
@@ -76,15 +85,17 @@ struct ListedRecord {
   }
 
   private mutating func copy(
-    _ address: RecordAddress, _ digest: RecordDigest, _ tables: FileTables, in transaction: borrowing ReadTransaction
+    _ item: LocatedDigest, _ tables: FileTables, of file: DiskFile, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
-    guard let record = try tables.bytes(at: address, in: transaction),
-      let header = PackedHeader(trusting: record, at: address),
-      RecordDigest(of: record.extracting(header.key)) == digest
+    guard let record = try tables.bytes(at: item.address, in: transaction),
+      let header = PackedHeader(trusting: record, at: item.address),
+      RecordDigest(of: record.extracting(header.key)) == item.digest
     else { return }
     key = record.extracting(header.key).copiedBytes()
-    guard header.isSound(record, at: address) else { return }
-    metadata = header.metadata(of: record)
+    guard header.isSound(record, at: item.address) else { return }
+    var metadata = header.metadata(of: record)
     size = header.value.count
+    try file.renew(&metadata, valueSize: size, at: .address(item.address), in: transaction)
+    self.metadata = metadata
   }
 }

@@ -8,7 +8,7 @@ extension RecordWalk {
   ///
   /// A record keeps its digest when it moves. A digest is therefore a position that stays valid.
   mutating func read(
-    _ tables: FileTables, generation: Generation, in transaction: borrowing ReadTransaction
+    _ tables: FileTables, of file: DiskFile, generation: Generation, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     var cursor = try transaction.cursor(forKey: IndexKey(generation.number), in: tables.index)
     var isAtItem =
@@ -38,7 +38,7 @@ extension RecordWalk {
       }
       addresses.append(item.address)
       if let address = RecordAddress(bits: item.address) {
-        try add(address, digest, tables, in: transaction)
+        try add(LocatedDigest(digest: digest, address: address), tables, of: file, in: transaction)
         if isOutdated {
           // Otherwise, frequent invalidations could prevent an enumeration from ever reading a whole chunk.
           if count > 0, digest != last { try endChunk(behind: last) }
@@ -63,15 +63,17 @@ extension RecordWalk {
   }
 
   private mutating func add(
-    _ address: RecordAddress, _ digest: RecordDigest, _ tables: FileTables, in transaction: borrowing ReadTransaction
+    _ item: LocatedDigest, _ tables: FileTables, of file: DiskFile, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
-    guard let record = try tables.bytes(at: address, in: transaction),
-      let header = PackedHeader(trusting: record, at: address)
+    guard let record = try tables.bytes(at: item.address, in: transaction),
+      let header = PackedHeader(trusting: record, at: item.address)
     else { return }
     let key = record.extracting(header.key)
     // A damaged key could appear a second time, under its own digest.
-    guard key.starts(with: range.prefix), RecordDigest(of: key) == digest else { return }
-    let name = digest.bytes
-    add(header.metadata(of: record), key: key, digest: name.rawSpan)
+    guard key.starts(with: range.prefix), RecordDigest(of: key) == item.digest else { return }
+    let name = item.digest.bytes
+    var metadata = header.metadata(of: record)
+    try file.renew(&metadata, valueSize: header.value.count, at: .address(item.address), in: transaction)
+    add(metadata, key: key, digest: name.rawSpan)
   }
 }

@@ -12,11 +12,14 @@ struct UnverifiedRecord: ~Escapable {
 
   private let header: Header
   private let bytes: RawSpan
+  /// The newest times. Nil if those of the record are the newest.
+  private let renewal: RecordRenewal?
 
   @_lifetime(copy bytes)
-  init(_ header: Header, _ bytes: RawSpan) {
+  init(_ header: Header, _ bytes: RawSpan, renewal: RecordRenewal? = nil) {
     self.header = header
     self.bytes = bytes
+    self.renewal = renewal
   }
 
   /// The version of the user's schema, or zero if it is unreadable.
@@ -30,11 +33,14 @@ struct UnverifiedRecord: ~Escapable {
 
   /// The metadata, or nil if it is unreadable.
   var metadata: RecordMetadata? {
+    var metadata: RecordMetadata
     switch header {
-    case .value(let header): header.metadata(of: bytes)
-    case .packed(let header): header.metadata(of: bytes)
-    case .unreadable: nil
+    case .value(let header): metadata = header.metadata(of: bytes)
+    case .packed(let header): metadata = header.metadata(of: bytes)
+    case .unreadable: return nil
     }
+    renewal?.apply(to: &metadata)
+    return metadata
   }
 
   /// The bytes of the value. Empty if they are unreadable.
@@ -64,13 +70,17 @@ extension DiskFile {
         return diskKey.isDigest ? nil : UnverifiedRecord(.unreadable, record)
       }
       guard !diskKey.isDigest || record.extracting(header.key).hasSameBytes(as: key) else { return nil }
-      return UnverifiedRecord(.value(header), record)
+      let isLarge = header.value.count >= RecordRenewal.leastValueSize
+      let renewal = isLarge ? try renewal(ofRecordAt: .key(diskKey), in: transaction) : nil
+      return UnverifiedRecord(.value(header), record, renewal: renewal)
     case .extents(let tables):
       var isDamaged = false
       guard let found = try tables.record(forKey: key, of: generation, in: transaction, isDamaged: &isDamaged) else {
         return nil
       }
-      return UnverifiedRecord(.packed(found.header), found.bytes)
+      let isLarge = found.header.value.count >= RecordRenewal.leastValueSize
+      let renewal = isLarge ? try renewal(ofRecordAt: .address(found.address), in: transaction) : nil
+      return UnverifiedRecord(.packed(found.header), found.bytes, renewal: renewal)
     }
   }
 }

@@ -1,0 +1,29 @@
+import CisternCore
+import LMDB
+
+// The newer times of records, which rows of the store's own table hold.
+
+extension DiskVerification {
+  /// Reads all renewals. The records that follow are compared with them.
+  mutating func readRenewals(in transaction: borrowing ReadTransaction) throws(LMDBError) {
+    guard try file.mayHaveRenewals(in: transaction) else { return }
+    for row in try transaction.renewalRows(in: file.meta) {
+      try step()
+      renewals[row.key] = try row.renewal()
+    }
+  }
+
+  /// Notes a record that readers can find.
+  mutating func note(_ metadata: @autoclosure () -> RecordMetadata, at place: @autoclosure () -> RecordPlace) {
+    if renewals.isEmpty { return }
+    let key = MetaTable.renewal(ofRecordAt: place())
+    if let renewal = renewals[key], renewal.concerns(metadata()) { renewals[key] = nil }
+  }
+
+  /// Finds the renewals without a record.
+  mutating func findStrayRenewals() {
+    if renewals.isEmpty { return }
+    result.add(
+      .init(.strayRecord, description: "the file has newer times of \(renewals.count) records that it does not have"))
+  }
+}

@@ -1,0 +1,7 @@
+/// The place of a record in a file.
+enum RecordPlace {
+  /// The record is the value under a key.
+  case key(DiskKey)
+  /// The record is in a file of extents.
+  case address(RecordAddress)
+}
