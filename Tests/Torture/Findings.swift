@@ -19,19 +19,38 @@ struct Findings {
   ///   - keepsOrder: Whether every value must be at least as new as the flushed one.
   init(in caches: TrialCaches, script: Script, flushed: Int, evicts: Bool, keepsOrder: Bool = true) {
     var authors = [Int?](repeating: nil, count: Script.keyCount)
+    var times = [Int](repeating: 0, count: Script.keyCount)
     for key in 0..<Script.keyCount {
-      let bytes = caches[key].withRecord(forKey: Script.key(key).rawSpan) { _, bytes in copy(bytes) }
-      guard let bytes else { continue }
+      let record = caches[key].withRecord(forKey: Script.key(key).rawSpan) { metadata, bytes in
+        (time: Int(metadata.created.nanosecondsSince1970), bytes: copy(bytes))
+      }
+      guard let record else { continue }
       found += 1
-      guard let author = script.author(of: bytes, key: key) else {
+      guard let author = script.author(of: record.bytes, key: key) else {
         faults.append("key \(key) has a value that no operation wrote")
         continue
       }
+      if !script.isTime(record.time, ofRecordBy: author, key: key) {
+        faults.append("key \(key) has the value of \(author) with the time of \(record.time)")
+      }
       authors[key] = author
+      times[key] = record.time
     }
     guard keepsOrder else { return }
+    compareTimes(times, authors, script, flushed)
     compareWithFlushed(authors, script, flushed, evicts: evicts)
     compareBatches(authors, script, flushed, evicts: evicts)
+  }
+
+  /// Checks that a record has the time of the last flushed operation that renewed it, or a later one.
+  private mutating func compareTimes(_ times: [Int], _ authors: [Int?], _ script: Script, _ flushed: Int) {
+    for (key, author) in authors.enumerated() {
+      guard let author, author < flushed else { continue }
+      let renewals = (author + 1...flushed).filter { if case .renew(key) = script.step($0) { true } else { false } }
+      guard let last = renewals.last, times[key] < last else { continue }
+      faults.append(
+        "key \(key) has the value of \(author) with the time of \(times[key]), and \(last) had been flushed")
+    }
   }
 
   private mutating func compareWithFlushed(_ authors: [Int?], _ script: Script, _ flushed: Int, evicts: Bool) {
@@ -42,6 +61,7 @@ struct Findings {
       case .set(let key): last[key] = (number, false)
       case .remove(let key): last[key] = (number, true)
       case .batch(let keys): for key in keys { last[key] = (number, false) }
+      case .renew: break
       }
     }
     for (key, author) in authors.enumerated() {

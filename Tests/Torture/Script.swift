@@ -12,6 +12,8 @@ struct Script: Sendable {
   enum Step {
     case set(Int)
     case remove(Int)
+    /// Gives the record of the key, if there is one, another time of creation.
+    case renew(Int)
     /// All of these keys in one batch.
     case batch([Int])
   }
@@ -25,6 +27,7 @@ struct Script: Sendable {
     case 0, 1: return .remove(key)
     // Batches use few groups of keys, so that they replace each other.
     case 2: return .batch((0..<Self.batchSize).map { (key / Self.batchSize * Self.batchSize + $0) % Self.keyCount })
+    case 3, 4: return .renew(key)
     default: return .set(key)
     }
   }
@@ -35,7 +38,7 @@ struct Script: Sendable {
   /// bytes can be computed.
   func value(of key: Int, number: Int) -> [UInt8] {
     var state = Mixer(state: seed ^ UInt64(number) << 20 ^ UInt64(key))
-    let size = state.next() % 8 == 0 ? 2_000 + Int(state.next() % 12_000) : Int(state.next() % 900)
+    let size = state.next() % 5 == 0 ? 2_000 + Int(state.next() % 12_000) : Int(state.next() % 900)
     var bytes = Array("\(key):\(number):".utf8)
     bytes.reserveCapacity(bytes.count + size)
     for _ in 0..<size / 8 {
@@ -59,9 +62,20 @@ struct Script: Sendable {
   }
 
   func record(_ key: Int, _ number: Int) -> StagedWrite {
+    Self.record(key, number, bytes: value(of: key, number: number))
+  }
+
+  /// Returns the write of a record that operation `number` creates or renews.
+  static func record(_ key: Int, _ number: Int, bytes: [UInt8]) -> StagedWrite {
     .record(
-      key: Self.key(key), RecordMetadata(created: WallTime(nanosecondsSince1970: Int64(number)), cost: 1),
-      bytes: value(of: key, number: number))
+      key: Self.key(key), RecordMetadata(created: WallTime(nanosecondsSince1970: Int64(number)), cost: 1), bytes: bytes)
+  }
+
+  /// Returns whether operation `number` can have given its time to a record that operation `author` wrote.
+  func isTime(_ number: Int, ofRecordBy author: Int, key: Int) -> Bool {
+    if number == author { return true }
+    guard number > author, case .renew(key) = step(number) else { return false }
+    return true
   }
 }
 

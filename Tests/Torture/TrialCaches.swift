@@ -22,11 +22,21 @@ struct TrialCaches {
     switch step {
     case .set(let key): _ = self[key].stage(script.record(key, number))
     case .remove(let key): _ = self[key].stage(.removal(key: Script.key(key)))
+    case .renew(let key): renew(key, number)
     case .batch(let keys):
       let batch = tier.beginBatch()
       for key in keys { _ = self[key].stage(script.record(key, number), in: batch) }
       _ = tier.endBatch(batch)
     }
+  }
+
+  /// Stages the key's record with the time of an operation, on the condition that no other one replaces it before.
+  private func renew(_ key: Int, _ number: Int) {
+    let read = self[key].withRecord(forKey: Script.key(key).rawSpan) { metadata, bytes in
+      (RecordIdentity(metadata, bytes: bytes), copy(bytes))
+    }
+    guard let (identity, bytes) = read else { return }
+    _ = self[key].stage(Script.record(key, number, bytes: bytes), if: .identity(identity))
   }
 
   /// Calls `body` with the key of each record, until it returns false.
