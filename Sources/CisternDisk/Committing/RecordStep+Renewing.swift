@@ -9,7 +9,7 @@ extension RecordStep {
     _ draft: borrowing RecordDraft, of generation: Generation, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
     let key = DiskKey(generation: generation, key: draft.key.rawSpan)
-    guard let (sequence, renewal) = try newRenewal(of: draft, under: key, in: transaction) else { return false }
+    guard let (sequence, renewal) = try renewal(of: draft, under: key, in: transaction) else { return false }
     try transaction.put(renewal, ofRecordAt: .key(key), in: meta)
     hasRenewals = true
     recency.mark(sequence)
@@ -18,15 +18,7 @@ extension RecordStep {
     return true
   }
 
-  /// Returns whether the key's record needs only the times of the draft.
-  mutating func needsOnlyTimes(
-    of draft: borrowing RecordDraft, _ generation: Generation, in transaction: borrowing WriteTransaction
-  ) throws(LMDBError) -> Bool {
-    let key = DiskKey(generation: generation, key: draft.key.rawSpan)
-    return try newRenewal(of: draft, under: key, in: transaction) != nil
-  }
-
-  private mutating func newRenewal(
+  private mutating func renewal(
     of draft: borrowing RecordDraft, under key: DiskKey, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> (SequenceNumber, RecordRenewal)? {
     guard try liveCounts(key.generation, in: transaction) != nil,

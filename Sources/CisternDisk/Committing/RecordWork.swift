@@ -115,17 +115,6 @@ enum RecordWork: ~Copyable {
     }
   }
 
-  /// Returns whether the key's record needs only the times of the draft.
-  mutating func needsOnlyTimes(
-    of draft: RecordDraft, _ generation: Generation, in transaction: inout IndexTransaction
-  ) throws(LMDBError) -> Bool {
-    try change(in: &transaction) { (step, transaction) throws(LMDBError) in
-      try step.needsOnlyTimes(of: draft, generation, in: transaction)
-    } extents: { (step, target) throws(LMDBError) in
-      try step.needsOnlyTimes(of: draft, generation, in: &target)
-    }
-  }
-
   /// Whether the condition holds for the key's record. False if the key has none. `admitsDamage` is the result for a
   /// damaged record.
   mutating func allows(

@@ -65,15 +65,6 @@ struct WriteStep: ~Copyable {
     return true
   }
 
-  /// Returns whether the key's record needs only the times of the draft.
-  mutating func needsOnlyTimes(
-    of draft: RecordDraft, for partition: Partition, in transaction: inout IndexTransaction
-  ) throws(LMDBError) -> Bool {
-    let generation = try generation(of: partition, creating: false, in: &transaction.transaction)
-    guard generation != .zero else { return false }
-    return try records.needsOnlyTimes(of: draft, generation, in: &transaction)
-  }
-
   /// Makes room in extents for all records of a batch. Returns whether they have room in this transaction.
   ///
   /// The caller puts the batch only if they have. Otherwise it commits and tries again.

@@ -8,38 +8,24 @@ extension ExtentStep {
   mutating func renew(
     _ draft: RecordDraft, of generation: Generation, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
-    guard let (found, renewal) = try newRenewal(of: draft, generation, in: &target) else { return false }
-    try target.put(renewal, at: found.address)
-    hasRenewals = true
-    // A record that is written again is young. A renewal does not change the age, so the record gets a second chance.
-    context.recency.mark(found.address.mark)
-    touched.note(RecordDigest(of: draft.key.rawSpan), of: generation)
-    outcome.hasChanges = true
-    return true
-  }
-
-  /// Returns whether the key's record needs only the times of the draft.
-  mutating func needsOnlyTimes(
-    of draft: RecordDraft, _ generation: Generation, in target: inout some ExtentTarget & ~Copyable & ~Escapable
-  ) throws(LMDBError) -> Bool {
-    try newRenewal(of: draft, generation, in: &target) != nil
-  }
-
-  private mutating func newRenewal(
-    of draft: RecordDraft, _ generation: Generation, in target: inout some ExtentTarget & ~Copyable & ~Escapable
-  ) throws(LMDBError) -> (FoundRecord, RecordRenewal)? {
     let digest = RecordDigest(of: draft.key.rawSpan)
     // A record that is written again has a newer invalidation version. The record of a renewal keeps its own.
     guard try liveCounts(generation, in: target) != nil,
       let found = try find(draft.key.rawSpan, digest, of: generation, in: &target),
       try !isConcealed(found.address, of: generation, in: target)
-    else { return nil }
+    else { return false }
     let renewal = try withRecord(at: found.address, in: target) { (record) -> RecordRenewal? in
       guard let header = PackedHeader(record, at: found.address) else { return nil }
       return RecordRenewal(of: header.metadata(of: record), record.extracting(header.value), as: draft)
     }
-    guard let renewal = renewal ?? nil else { return nil }
-    return (found, renewal)
+    guard let renewal = renewal ?? nil else { return false }
+    try target.put(renewal, at: found.address)
+    hasRenewals = true
+    // A record that is written again is young. A renewal does not change the age, so the record gets a second chance.
+    context.recency.mark(found.address.mark)
+    touched.note(digest, of: generation)
+    outcome.hasChanges = true
+    return true
   }
 
   /// Returns the renewal of a record, or nil if it has none.

@@ -11,7 +11,7 @@ final class RecordRenewal: Sendable {
 
   /// The time of creation in the record itself.
   ///
-  /// A program of an older version leaves the row when it replaces the record. Another record under its key has another time.
+  /// A program of an older version leaves the row when it replaces the record. A new value under its key has another time.
   private let createdInRecord: WallTime
   /// Metadata with the newer times, and defaults otherwise.
   private let times: RecordMetadata

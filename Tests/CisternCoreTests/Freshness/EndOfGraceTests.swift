@@ -34,6 +34,19 @@ struct EndOfGraceTests {
     }
   }
 
+  /// Returns a cache with a stale value, whose grace ends after a number of reads of the clock.
+  private func staleCache(isInMemory: Bool, endingAfterReads count: Int) throws -> Cache<String, [UInt8]> {
+    let clock = JumpingClock()
+    let configuration = Store.Configuration.ignoringMemoryPressure(clock: clock)
+    let store = try Store(secondTier: FaultInjectingTier(), memoryLimit: .mebibytes(1), configuration: configuration)
+    let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)
+    cache.setValue([1], forKey: "a", expiry: .after(.seconds(60), graceStale: .seconds(600)))
+    if !isInMemory { cache.trim(toCost: 0) }
+    clock.manual.advance(by: .seconds(61))
+    clock.jump(afterReads: count)
+    return cache
+  }
+
   /// The calls that return only a fresh value. Each returns whether it found one.
   private static let reads: [@Sendable (Cache<String, [UInt8]>) -> Bool] = [
     { $0["a"] != nil },
@@ -47,14 +60,7 @@ struct EndOfGraceTests {
     read: Int, isInMemory: Bool
   ) throws {
     for count in 0..<12 {
-      let clock = JumpingClock()
-      let configuration = Store.Configuration.ignoringMemoryPressure(clock: clock)
-      let store = try Store(secondTier: FaultInjectingTier(), memoryLimit: .mebibytes(1), configuration: configuration)
-      let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)
-      cache.setValue([1], forKey: "a", expiry: .after(.seconds(60), graceStale: .seconds(600)))
-      if !isInMemory { cache.trim(toCost: 0) }
-      clock.manual.advance(by: .seconds(61))
-      clock.jump(afterReads: count)
+      let cache = try staleCache(isInMemory: isInMemory, endingAfterReads: count)
       #expect(!Self.reads[read](cache), "the grace ended after \(count) reads of the clock")
     }
   }
@@ -64,14 +70,7 @@ struct EndOfGraceTests {
     isInMemory: Bool
   ) async throws {
     for count in 0..<12 {
-      let clock = JumpingClock()
-      let configuration = Store.Configuration.ignoringMemoryPressure(clock: clock)
-      let store = try Store(secondTier: FaultInjectingTier(), memoryLimit: .mebibytes(1), configuration: configuration)
-      let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)
-      cache.setValue([1], forKey: "a", expiry: .after(.seconds(60), graceStale: .seconds(600)))
-      if !isInMemory { cache.trim(toCost: 0) }
-      clock.manual.advance(by: .seconds(61))
-      clock.jump(afterReads: count)
+      let cache = try staleCache(isInMemory: isInMemory, endingAfterReads: count)
       var seen: [[UInt8]?] = []
       cache.updateValue(forKey: "a") { value in
         seen.append(value)

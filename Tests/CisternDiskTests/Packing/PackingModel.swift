@@ -164,9 +164,7 @@ struct PackingModel {
   /// Gives the key's record the times of a value. Only the record of a large value has a renewal.
   mutating func renew(_ key: Key, _ value: Value, _ step: inout ExtentStep) throws(LMDBError) {
     let draft = RecordDraft(key: key.key, metadata: value.metadata, bytes: value.bytes)
-    let needsOnlyTimes = try step.needsOnlyTimes(of: draft, key.generation, in: &target)
     let isRenewed = try step.renew(draft, of: key.generation, in: &target)
-    #expect(isRenewed == needsOnlyTimes)
     #expect(isRenewed == (pending[key]?.bytes == value.bytes && value.bytes.count >= RecordRenewal.leastValueSize))
     if isRenewed {
       pending[key] = value

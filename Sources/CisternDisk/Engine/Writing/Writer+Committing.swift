@@ -165,17 +165,14 @@ extension Writer {
     }
     let item = group[position]
     if let draft = item.draft {
-      // A record that replaces the one that was read can have the same value. It needs no room.
-      var needsOnlyTimes = false
-      if item.entry.condition != nil {
-        needsOnlyTimes = try step.needsOnlyTimes(of: draft, for: item.partition, in: &transaction)
+      // Newer times of the record that was read need no room. The value of a small record is written again in any case.
+      if item.entry.condition != nil, draft.bytes.count >= RecordRenewal.leastValueSize {
+        guard try step.allows(item.entry, of: item.partition, in: &transaction) else { return position + 1 }
+        if try step.renew(draft, for: item.partition, in: &transaction) { return position + 1 }
       }
-      if !needsOnlyTimes {
-        guard try reclaimer.makeRoom(for: draft, &step, in: &transaction) else { return nil }
-      }
+      guard try reclaimer.makeRoom(for: draft, &step, in: &transaction) else { return nil }
       // Asked after room is made: the record that it replaces may have been evicted for that.
       guard try step.allows(item.entry, of: item.partition, in: &transaction) else { return position + 1 }
-      if needsOnlyTimes, try step.renew(draft, for: item.partition, in: &transaction) { return position + 1 }
       guard try step.put(draft, for: item.partition, in: &transaction) else { return nil }
     } else if try step.allows(item.entry, of: item.partition, in: &transaction) {
       try step.remove(item.entry.write.key, of: item.partition, in: &transaction)
