@@ -232,8 +232,14 @@ import Testing
     for number in 0..<20 { try tier.cache().put("k\(number)", value(number, size: 600)) }
     try await tier.close()
     var data = try Data(contentsOf: scratch.dataFile)
-    let place = try #require(data.range(of: Data(value(7, size: 600).prefix(64))))
-    data[place.lowerBound] ^= 1
+    let sound = Data(value(7, size: 600).prefix(64))
+    // If a later commit has copied the page, its former contents are still in the file.
+    var count = 0
+    while let place = data.range(of: sound) {
+      data[place.lowerBound] ^= 1
+      count += 1
+    }
+    #expect(count > 0)
     try data.write(to: scratch.dataFile)
     tier = try open(next)
     #expect(try tier.cache().keys() == Set((0..<20).map { "k\($0)" }).subtracting(["k7"]))

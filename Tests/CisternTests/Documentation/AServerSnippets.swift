@@ -13,7 +13,8 @@ import Testing
       log(report.isSerious ? "error" : "warning", report.description)
     }
     let article = try await caches.articles.value(forKey: id) { id in try await client.article(id) }
-    #expect(caches.articles[id] == article)
+    // On a busy machine, the lifetime can end before this look-up.
+    #expect(caches.articles.value(forKey: id, staleUpTo: .seconds(3600)) == article)
     #expect(caches.store.reports.isEmpty)
     try await caches.store.close()
   }
