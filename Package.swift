@@ -1,12 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// CISTERN_CORE=1 leaves out CisternService, the command line and what only they need (an HTTP server, argument parsing), so that
-// the library's own tests build in seconds. CISTERN_CORE=service leaves out the command line, and all tests but those of
-// CisternService. CISTERN_STRICT=1 makes warnings errors; continuous integration sets it.
-let serviceOnly = Context.environment["CISTERN_CORE"] == "service"
-let coreOnly = Context.environment["CISTERN_CORE"] == "1"
-let strict = Context.environment["CISTERN_STRICT"] == "1"
+// CISTERN_BUILD is a list of options, with commas between them:
+// - `core` leaves out CisternService, the command line and what only they need (an HTTP server, argument parsing), so that the
+//   library's own tests build in seconds.
+// - `service` leaves out the command line, and all tests but those of CisternService.
+// - `strict` makes warnings errors. Continuous integration sets it.
+let options = (Context.environment["CISTERN_BUILD"] ?? "").split(separator: ",")
+let coreOnly = options.contains("core")
+let serviceOnly = options.contains("service")
+let strict = options.contains("strict")
 
 let swiftSettings: [SwiftSetting] =
   [

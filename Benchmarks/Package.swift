@@ -2,10 +2,13 @@
 import PackageDescription
 
 // A separate package, so that users of Cistern do not resolve dependencies that only measurements need.
-// CISTERN_RATIOS=1 leaves out the suites and the benchmark package, and builds only the programs `Ratios`,
-// `Operations` and `Compared`. CISTERN_WHOLE=1 adds the program `Whole`, which needs an HTTP server and an HTTP client.
-let ratiosOnly = Context.environment["CISTERN_RATIOS"] == "1"
-let whole = Context.environment["CISTERN_WHOLE"] == "1"
+// Two more options of CISTERN_BUILD, which the manifest of Cistern describes:
+// - `ratios` leaves out the suites and the benchmark package, and builds only the programs `Ratios`, `Operations` and
+//   `Compared`.
+// - `whole` adds the program `Whole`, which needs an HTTP server and an HTTP client.
+let options = (Context.environment["CISTERN_BUILD"] ?? "").split(separator: ",")
+let ratiosOnly = options.contains("ratios")
+let whole = options.contains("whole")
 
 var dependencies: [Package.Dependency] = [
   // By name, because the name of a path dependency is that of its folder, which users choose freely.

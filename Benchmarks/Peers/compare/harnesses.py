@@ -50,7 +50,7 @@ def _look_again():
 def _swift(say):
     _look_again()
     say("compiling the Swift harness for release")
-    environment = dict(os.environ, CISTERN_CORE="1", CISTERN_RATIOS="1")
+    environment = dict(os.environ, CISTERN_BUILD="core,ratios")
     arguments = ["swift", "build", "--package-path", str(BENCHMARKS), "-c", "release", "--product", "Compared"]
     # No comparison is possible without this program, so a failed build is an error.
     subprocess.run(arguments, env=environment, check=True, stdout=2)
@@ -60,7 +60,7 @@ def _swift(say):
 def _whole(say):
     _look_again()
     say("compiling the Swift harness with an HTTP server and client for release: at first, some minutes")
-    environment = dict(os.environ, CISTERN_CORE="1", CISTERN_RATIOS="1", CISTERN_WHOLE="1")
+    environment = dict(os.environ, CISTERN_BUILD="core,ratios,whole")
     # A separate folder, because the resolved packages differ.
     scratch = BUILD / "swift-whole"
     arguments = [
