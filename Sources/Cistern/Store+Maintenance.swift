@@ -58,12 +58,17 @@ extension Store {
     try await diskTier("backing up a store").backUp(to: directory)
   }
 
-  /// The sizes of a store's data file before and after `Store.compact(directory:)`.
+  /// The result of `Store.compact(directory:)`.
   public struct Compaction: Sendable, Hashable {
-    /// The size before.
+    /// The size of the data file before.
     public let before: ByteCount
-    /// The size after.
+    /// The size of the data file after.
     public let after: ByteCount
+    /// The number of damaged records, which the new file omits.
+    ///
+    /// The number is zero for the layout ``DiskLayout/ordered``. A compaction copies the pages of such a file, and reads no
+    /// record. A damaged record is then removed when it is next read.
+    public let damagedRecordCount: Int
   }
 
   /// Replaces the data file of a store with a copy that is as small as its records allow.
@@ -73,7 +78,7 @@ extension Store {
   ///
   /// - Parameter directory: The directory of the store. No process may have the store open, because an open file cannot
   ///   be replaced.
-  /// - Returns: The size of the file before and after.
+  /// - Returns: The size of the file before and after, and the number of damaged records.
   /// - Throws: `CisternError` in these cases:
   ///   - A process has the store open. The code is ``CisternError/Code/storeInUse``.
   ///   - The directory has no store.
@@ -93,8 +98,8 @@ extension Store {
             CisternError(.diskFailed, "no thread could be started", location: directory, cause: error, remedy: nil)))
       }
     }
-    let (before, after) = try result.get()
-    return Compaction(before: before, after: after)
+    let (before, after, damagedCount) = try result.get()
+    return Compaction(before: before, after: after, damagedRecordCount: damagedCount)
   }
 
   private func diskTier(_ operation: String) throws(CisternError) -> DiskTier {

@@ -9,24 +9,24 @@ extension DiskTier {
   /// there, complete.
   ///
   /// - Parameter directory: The directory of the store. No process may have the store open.
-  /// - Returns: The size of the file before and after.
+  /// - Returns: The size of the file before and after, and the number of damaged records, which the copy omits.
   /// - Throws: ``CisternError`` if the directory has no store, the store is open, or the file cannot be used or
   ///   copied.
   /// - Complexity: O(*n*), where *n* is the size of the file. The device must have room for both files.
   package static func compact(
     directory: String
-  ) throws(CisternError) -> (before: ByteCount, after: ByteCount) {
+  ) throws(CisternError) -> (before: ByteCount, after: ByteCount, damagedCount: Int) {
     let limit = try recordedLimit(in: directory)
     let path = "\(directory)/\(DiskDirectory.data)"
     guard let limit, let before = DiskDirectory.fileSize(path) else {
       throw CisternError(.directoryUnusable, "the directory contains no store", location: directory)
     }
-    try DiskRegistry.shared.withoutEngine(in: directory) { () throws(CisternError) in
+    let damagedCount = try DiskRegistry.shared.withoutEngine(in: directory) { () throws(CisternError) in
       do {
         let claim = try DirectoryClaim(directory: directory, isReadOnly: false)
-        try claim.withGate({ $0 as any Error }) { () throws(any Error) in
+        return try claim.withGate({ $0 as any Error }) { () throws(any Error) in
           guard claim.isAlone() else { throw inUse(directory) }
-          try compactAlone(directory, DiskOptions(limit: limit), claim)
+          return try compactAlone(directory, DiskOptions(limit: limit), claim)
         }
       } catch let error as CisternError {
         throw error
@@ -34,10 +34,13 @@ extension DiskTier {
         throw CisternError(.diskFailed, "the store could not be compacted", location: directory, cause: error)
       }
     }
-    return (.bytes(before), .bytes(DiskDirectory.fileSize(path) ?? 0))
+    return (.bytes(before), .bytes(DiskDirectory.fileSize(path) ?? 0), damagedCount)
   }
 
-  private static func compactAlone(_ directory: String, _ options: DiskOptions, _ claim: DirectoryClaim) throws {
+  /// Returns the number of damaged records, which the copy omits.
+  private static func compactAlone(
+    _ directory: String, _ options: DiskOptions, _ claim: DirectoryClaim
+  ) throws -> Int {
     var opening = DiskOpening(
       directory: directory, options: options, limits: try DiskLimits(options.limit, location: directory))
     let mark = try claim.readMark()
@@ -56,12 +59,13 @@ extension DiskTier {
         .diskFailed, "the data file belongs to another store; the next opening sets it aside", location: directory)
     }
     let former = DataFileFingerprint(of: opening.path)
+    let damagedCount: Int
     do {
       // The file is about to change. If the process ends before the copy replaces it, the next opening checks its
       // pages. A copy restarts LMDB's transaction numbers, so the history does not apply to it.
       claim.forgetDataFile()
       try file.purge(upTo: max(1, opening.limits.pagesPerTransaction / 4))
-      try file.replaceByCopy()
+      damagedCount = try file.replaceByCopy()
     } catch {
       // The first error is the one to report, so an error of the closing is ignored.
       try? file.close()
@@ -74,6 +78,7 @@ extension DiskTier {
       BootMark(
         state: .sound, boot: currentBoot(), limit: options.limit.bytes,
         file: MarkedFile(at: opening.path, identity: file.identity)))
+    return damagedCount
   }
 
   /// The number of pages that the file may grow by. A removal copies the pages that it changes, even in a full

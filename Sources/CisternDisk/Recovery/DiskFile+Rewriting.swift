@@ -13,7 +13,6 @@ extension DiskFile {
   ///   - finish: Uses the new file, which is then closed.
   /// - Returns: The number of damaged records, which are left out.
   /// - Throws: `LMDBError` if a file cannot be read or written, and the error of `finish`.
-  @discardableResult
   func rewrite(
     into directory: String, options: EnvironmentOptions, largestRecord: Int,
     _ finish: (DiskFile) throws(LMDBError) -> Void

@@ -71,10 +71,14 @@ extension DiskFile {
   /// Closes the file, and replaces it with a compacted copy.
   ///
   /// If the process ends at any time, one of the two files is there, complete.
-  func replaceByCopy() throws {
+  ///
+  /// - Returns: The number of damaged records that were found, and are left out. A copy of records under their keys is a copy of
+  ///   pages, which reads no record.
+  func replaceByCopy() throws -> Int {
     if case .extents = layout {
       try DiskDirectory.requireNoFile(named: DiskDirectory.rewritten, in: environment.directory)
     }
+    var damagedCount = 0
     try replace { (copy) throws(LMDBError) in
       switch layout {
       case .records: try environment.copy(to: copy, compacting: true)
@@ -82,7 +86,7 @@ extension DiskFile {
         // LMDB omits only its own free pages, not those of extents.
         var options = environment.options
         options.durability = .noSync
-        try rewrite(
+        damagedCount = try rewrite(
           into: "\(environment.directory)/\(DiskDirectory.rewritten)", options: options, largestRecord: .max
         ) { (new) throws(LMDBError) in
           try new.releaseFreeExtents()
@@ -90,6 +94,7 @@ extension DiskFile {
         }
       }
     }
+    return damagedCount
   }
 
   private func replace(_ makeCopy: (_ directory: String) throws(LMDBError) -> Void) throws {

@@ -14,6 +14,8 @@ extension DiskOpening {
     let isUnsuitable = try lmdb { () throws(LMDBError) in try file.isUnsuitable(for: limits) }
     guard isUnsuitable || layout != former else { return file }
     let identity = file.identity ?? StoreIdentity()
+    let notConverted =
+      "the data file could not be converted from the layout \(former) to \(layout), and was not changed"
     // A copy restarts LMDB's transaction numbers, so the history does not apply to it.
     claim.forgetDataFile()
     do {
@@ -22,7 +24,8 @@ extension DiskOpening {
       options.durability = .noSync
       let damagedCount = try file.replaceByNewest(within: limits, as: layout, options: options)
       if damagedCount > 0 {
-        add(.damagedRecord, "\(damagedCount) records of the data file had a wrong checksum, and were removed")
+        let (records, were) = damagedCount == 1 ? ("1 record", "was") : ("\(damagedCount) records", "were")
+        add(.damagedRecord, "\(records) of the data file had a wrong checksum, and \(were) removed")
       }
     } catch let error as CisternError {
       // The copy did not begin.
@@ -31,7 +34,7 @@ extension DiskOpening {
         error.code,
         isUnsuitable
           ? "the data file could not be rewritten for the disk limit and layout, and was not changed"
-          : "the data file could not be converted from the layout \(former) to \(layout), and was not changed",
+          : notConverted,
         location: directory, cause: error, remedy: nil)
     } catch {
       guard let error = error as? LMDBError else {
@@ -44,9 +47,7 @@ extension DiskOpening {
         try setAside("\(error)")
       } else if !isUnsuitable {
         throw CisternError(
-          error.code == .noSpace ? .noSpace : .diskFailed,
-          "the data file could not be converted from the layout \(former) to \(layout), and was not changed",
-          location: directory, cause: error,
+          error.code == .noSpace ? .noSpace : .diskFailed, notConverted, location: directory, cause: error,
           remedy: "Free space on the device, or open the store with diskLayout \(former)")
       } else {
         // Usually the device is full. The file has only cached values, and prevents the store from shrinking.

@@ -27,6 +27,6 @@ struct BackupCommand: AsyncParsableCommand {
     let entries = try copy.entryCount()
     let bytes = copy.tier.statistics.occupiedBytes
     try await copy.close()
-    Console.current.print("\(target): \(Formatting.count(entries)) entries in \(ByteCount.bytes(bytes))")
+    Console.current.print("\(target): \(Formatting.count(entries, "entry", "entries")) in \(ByteCount.bytes(bytes))")
   }
 }

@@ -18,8 +18,12 @@ struct CompactCommand: AsyncParsableCommand {
   func run() async throws {
     try StoreOnDisk.requireStore(in: directory)
     do {
-      let sizes = try await Store.compact(directory: directory)
-      Console.current.print("\(directory): \(sizes.before) before, \(sizes.after) after")
+      let result = try await Store.compact(directory: directory)
+      Console.current.print("\(directory): \(result.before) before, \(result.after) after")
+      if result.damagedRecordCount > 0 {
+        Console.current.print(
+          "\(directory): \(Formatting.count(result.damagedRecordCount, "damaged record")) removed")
+      }
     } catch {
       throw CommandFailure(error)
     }

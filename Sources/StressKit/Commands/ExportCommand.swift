@@ -56,7 +56,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
     try output.finish()
     try await store.close()
-    Console.current.printError("\(Formatting.records(count)) of '\(cache)' exported")
+    Console.current.printError("\(Formatting.count(count, "record")) of '\(cache)' exported")
   }
 }
 

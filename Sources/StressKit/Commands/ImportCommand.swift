@@ -53,7 +53,7 @@ struct ImportCommand: AsyncParsableCommand {
     try await StoreOnDisk(writing: directory, orMakingWith: diskLimit, toHold: largest).use { store in
       let partition = try store.partition(cache, beginning: true)
       let count = try await RecordImport(partition: partition, source: source).run()
-      Console.current.printError("\(Formatting.records(count)) imported into '\(cache)'")
+      Console.current.printError("\(Formatting.count(count, "record")) imported into '\(cache)'")
       store.printEvictions()
     }
   }

@@ -65,7 +65,7 @@ struct StatCommand: AsyncParsableCommand {
 
   private func describe(_ report: Report) -> String {
     let head = """
-      \(report.directory): \(Formatting.count(report.entries)) entries, \(ByteCount.bytes(report.liveBytes)) of keys \
+      \(report.directory): \(Formatting.count(report.entries, "entry", "entries")), \(ByteCount.bytes(report.liveBytes)) of keys \
       and values; the file has \(ByteCount.bytes(report.fileBytes)), its limit is \
       \(ByteCount.bytes(report.limitBytes))
       """

@@ -27,9 +27,10 @@ struct VerifyCommand: AsyncParsableCommand {
     }
     for defect in verification.defects { Console.current.print(defect) }
     guard verification.isSound else {
-      throw CommandFailure("\(directory): \(verification.defectCount) problems found", status: .negative)
+      throw CommandFailure(
+        "\(directory): \(Formatting.count(verification.defectCount, "problem")) found", status: .negative)
     }
     Console.current.print(
-      "\(directory): \(Formatting.count(entries)) entries in \(ByteCount.bytes(size)), no damage found")
+      "\(directory): \(Formatting.count(entries, "entry", "entries")) in \(ByteCount.bytes(size)), no damage found")
   }
 }

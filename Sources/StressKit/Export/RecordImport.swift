@@ -32,7 +32,8 @@ struct RecordImport {
       return imported + batch.count
     } catch {
       throw CommandFailure(
-        "\(CommandFailure(error)); \(Formatting.records(imported)) were imported before", status: .badInput)
+        "\(CommandFailure(error)); \(Formatting.count(imported, "record was", "records were")) imported before",
+        status: .badInput)
     }
   }
 

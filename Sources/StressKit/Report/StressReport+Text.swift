@@ -85,7 +85,8 @@ extension StressReport: CustomStringConvertible {
       "  \(Formatting.fixed(violation.seconds, decimals: 3)) s  \(violation.rule.rawValue): \(violation.detail)"
     }
     let rest = violationCount - shown.count
-    return (["\(Formatting.count(violationCount)) VIOLATIONS"] + shown + (rest > 0 ? ["  and \(rest) more"] : []))
+    return
+      ([Formatting.count(violationCount, "VIOLATION", "VIOLATIONS")] + shown + (rest > 0 ? ["  and \(rest) more"] : []))
       .joined(separator: "\n")
   }
 }

@@ -13,9 +13,9 @@ enum Formatting {
     return (number < 0 ? "-" : "") + ([digits] + groups).joined(separator: ",")
   }
 
-  /// Formats a number of records: "1 record", "2,000 records".
-  static func records(_ number: Int) -> String {
-    "\(count(number)) \(number == 1 ? "record" : "records")"
+  /// Formats a number of things: "1 record", "2,000 records". The plural is the singular with an "s" if it is nil.
+  static func count(_ number: Int, _ singular: String, _ plural: String? = nil) -> String {
+    "\(count(number)) \(number == 1 ? singular : plural ?? singular + "s")"
   }
 
   /// Formats a time with a unit that leaves at most three digits before the decimal point: "1.24 ms".

@@ -192,7 +192,7 @@ struct StoreOnDisk: Sendable {
     let count = tier.statistics.evictions
     guard count > 0 else { return }
     Console.current.printError(
-      "\(Formatting.count(count)) older \(count == 1 ? "record was" : "records were") evicted: the store has reached its limit"
+      "\(Formatting.count(count, "older record was", "older records were")) evicted: the store has reached its limit"
     )
   }
 

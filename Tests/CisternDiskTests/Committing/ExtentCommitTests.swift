@@ -203,7 +203,7 @@ import Testing
     let former = try contents(of: file)
     let options = file.environment.options
     try FileManager.default.createDirectory(atPath: scratch("new"), withIntermediateDirectories: true)
-    try file.rewrite(into: scratch("new"), options: options, largestRecord: .max) { _ in }
+    _ = try file.rewrite(into: scratch("new"), options: options, largestRecord: .max) { _ in }
     let new = try DiskFile.open(directory: scratch("new"), options: options, layout: .only(.dense))
     let rewritten = try contents(of: new)
     #expect(rewritten.count > 100 && rewritten == Array(former.suffix(rewritten.count)))

@@ -64,6 +64,22 @@ import TestDirectories
     #expect(try await compact() <= Self.emptyStore)
   }
 
+  @Test func `a damaged record is left out, and counted`() async throws {
+    let file = URL(fileURLWithPath: dataFile)
+    var bytes = try Data(contentsOf: file)
+    let key = try #require(bytes.range(of: Data("new/150".utf8)))
+    // A byte of this value or of the next one.
+    bytes[key.upperBound + 1000] ^= 1
+    try bytes.write(to: file)
+    let verify = await CommandRun("verify", store)
+    #expect(verify.status == 1 && verify.errors.contains(": 1 problem found"), "\(verify.errors)")
+    let run = await CommandRun("compact", store)
+    #expect(run.status == 0 && run.text.contains("1 damaged record removed"), "\(run.text) \(run.errors)")
+    let list = await CommandRun("list", store, "things", "--keys-only")
+    #expect(list.text.split(separator: "\n").count == 199)
+    #expect(await CommandRun("verify", store).status == 0)
+  }
+
   @Test func `an empty data file is not compacted`() async throws {
     _ = try folder.file("store/data.mdb", [UInt8]())
     let run = await CommandRun("compact", store)

@@ -158,7 +158,7 @@ import Testing
     }
     #expect(inUse?.code == .storeInUse)
     try await tier.close()
-    let (before, after) = try DiskTier.compact(directory: scratch.store)
+    let (before, after, _) = try DiskTier.compact(directory: scratch.store)
     #expect(after.bytes * 5 < before.bytes)
     #expect(try scratch.dataFileSize == after.bytes)
     #expect(try DiskTier.recordedLimit(in: scratch.store) == .mebibytes(16))
