@@ -14,4 +14,19 @@ extension WriteTransaction {
     // No transaction changes the pages of the last commit before this one ends.
     return unsafe pages.uses(of: keys, in: name, snapshot: UInt64(number - 1))
   }
+
+  /// Returns the page of the last commit that contains a key or a value. O(1).
+  ///
+  /// The result is nil if this transaction has changed the page, and if the location of the map is not known.
+  package borrowing func committedPage(of bytes: RawSpan) -> Int? {
+    guard number > 0, let pages = unsafe environment._withUnsafeGuaranteedRef({ unsafe $0.map.pages }),
+      let lastPage = unsafe pages.tree(of: UInt64(number - 1))?.lastPage
+    else { return nil }
+    return unsafe bytes.withUnsafeBytes { bytes in
+      guard let address = bytes.baseAddress, unsafe address >= pages.start else { return nil }
+      // A page that the transaction has changed is elsewhere in memory.
+      let page = unsafe (address - pages.start) >> Int(pages.shift)
+      return page <= Int(lastPage) ? page : nil
+    }
+  }
 }

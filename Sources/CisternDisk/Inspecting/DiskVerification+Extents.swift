@@ -34,7 +34,10 @@ extension DiskVerification {
     recount[generation, default: GenerationCounts()].records += 1
     guard let record = try tables.bytes(at: item.address, in: transaction),
       let header = PackedHeader(trusting: record, at: item.address)
-    else { return find(nil, of: generation, "an item of the index\(place(of: generation)) refers to no record") }
+    else {
+      note(nil, at: .address(item.address))
+      return find(nil, of: generation, "an item of the index\(place(of: generation)) refers to no record")
+    }
     result.recordBytes = .bytes(result.recordBytes.bytes + header.size)
     recount[generation, default: GenerationCounts()].bytes += header.size
     let key = record.extracting(header.key)
@@ -42,8 +45,9 @@ extension DiskVerification {
     let isOwn = RecordDigest(of: key) == item.digest && state.names[header.partition] == generation
     let known = isOwn ? key.copiedBytes() : nil
     let name = known.map { "the record of \(String(reflecting: String(decoding: $0, as: UTF8.self)))" } ?? "a record"
-    note(header.metadata(of: record), at: .address(item.address))
-    guard header.isSound(record, at: item.address) else {
+    let isSound = header.isSound(record, at: item.address)
+    note(isSound ? header.metadata(of: record) : nil, at: .address(item.address))
+    guard isSound else {
       return find(known, of: generation, name + place(of: generation) + " has a wrong checksum")
     }
     if !isOwn {

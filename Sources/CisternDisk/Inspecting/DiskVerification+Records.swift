@@ -19,7 +19,7 @@ extension DiskVerification {
       result.recordBytes = .bytes(result.recordBytes.bytes + entry.size + entry.key.count)
       recount[entry.key.generation, default: GenerationCounts()].records += 1
       recount[entry.key.generation, default: GenerationCounts()].bytes += entry.size + entry.key.count
-      if let metadata = entry.metadata { note(metadata, at: .key(entry.key)) }
+      if entry.sequence == nil || entry.metadata != nil { note(entry.metadata, at: .key(entry.key)) }
       guard let sequence = entry.sequence else {
         find(.damagedRecord, in: entry, " has a wrong checksum")
         continue

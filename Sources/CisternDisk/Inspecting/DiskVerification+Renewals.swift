@@ -13,11 +13,11 @@ extension DiskVerification {
     }
   }
 
-  /// Notes a record that readers can find.
-  mutating func note(_ metadata: @autoclosure () -> RecordMetadata, at place: @autoclosure () -> RecordPlace) {
+  /// Notes the record at a place. The metadata is nil if the record is damaged: its renewal is then no further defect.
+  mutating func note(_ metadata: @autoclosure () -> RecordMetadata?, at place: @autoclosure () -> RecordPlace) {
     if renewals.isEmpty { return }
     let key = MetaTable.renewal(ofRecordAt: place())
-    if let renewal = renewals[key], renewal.concerns(metadata()) { renewals[key] = nil }
+    if let renewal = renewals[key], metadata().map(renewal.concerns) ?? true { renewals[key] = nil }
   }
 
   /// Finds the renewals without a record.

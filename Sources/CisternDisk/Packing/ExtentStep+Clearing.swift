@@ -94,13 +94,13 @@ extension ExtentStep {
       outcome.hasChanges = true
     }
     // Most of the other pages have rows. Nearly each commit moves the rest.
-    if contents.contains(.other) { try rewriteRows(in: &target) }
+    if contents.contains(.other) { try rewriteRows(outOf: window, in: &target) }
     return true
   }
 
   /// Writes the rows as they are, so that LMDB moves their pages.
   private mutating func rewriteRows(
-    in target: inout some ExtentTarget & ~Copyable & ~Escapable
+    outOf window: Range<Int>, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     for entry in state.log.table.entries {
       guard let written = entry.written else { continue }
@@ -111,7 +111,7 @@ extension ExtentStep {
       let key = ExtentRow.Key(number)
       try target.putRow(ExtentRow.separate(record).bytes(under: key), under: key)
     }
-    if try mayHaveRenewals(in: target) { try target.rewriteRenewals() }
+    if try mayHaveRenewals(in: target) { try target.moveRenewals(outOf: window) }
     outcome.hasChanges = true
   }
 }

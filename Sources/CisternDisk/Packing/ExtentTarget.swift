@@ -81,8 +81,8 @@ protocol RenewalRows: ~Copyable, ~Escapable {
   /// Stores the renewal. Removes it if it is nil.
   mutating func put(_ renewal: RecordRenewal?, at address: RecordAddress) throws(LMDBError)
 
-  /// Writes all rows as they are, so that LMDB moves their pages.
-  mutating func rewriteRenewals() throws(LMDBError)
+  /// Makes LMDB move the leaves with rows that are in a range of pages. A file can have very many rows, so the others stay.
+  mutating func moveRenewals(outOf window: Range<Int>) throws(LMDBError)
 }
 
 /// A write transaction on a file of extents.

@@ -183,8 +183,8 @@ extension ExtentTransaction {
     try indexed.transaction.put(renewal, ofRecordAt: .address(address), in: tables.meta)
   }
 
-  mutating func rewriteRenewals() throws(LMDBError) {
-    for row in try indexed.transaction.renewalRows(in: tables.meta) {
+  mutating func moveRenewals(outOf window: Range<Int>) throws(LMDBError) {
+    for row in try indexed.transaction.firstRenewalRows(ofPagesIn: window, of: tables.meta) {
       _ = try indexed.transaction.put(row.row.rawSpan, forKey: row.key.rawSpan, in: tables.meta)
     }
   }

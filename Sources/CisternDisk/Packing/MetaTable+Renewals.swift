@@ -17,6 +17,12 @@ extension MetaTable {
 
   /// Returns whether the key is that of a renewal.
   static func isRenewal(_ key: RawSpan) -> Bool { key.byteCount > 1 && key.byte(at: 0) == renewalPrefix }
+
+  /// Returns whether a cursor is at a renewal.
+  fileprivate static func isRenewal(at cursor: borrowing Cursor<Database, CursorReads>) -> Bool {
+    guard let key = cursor.key else { return false }
+    return isRenewal(key)
+  }
 }
 
 extension Transaction where Self: ~Copyable, Self: ~Escapable {
@@ -81,6 +87,26 @@ struct RenewalRow {
 }
 
 extension WriteTransaction {
+  /// Returns the first row of a renewal in each leaf that is in a range of pages. O(*n*) for all rows.
+  ///
+  /// Leaves that the transaction has changed are not in the file any more.
+  borrowing func firstRenewalRows(
+    ofPagesIn window: Range<Int>, of database: Database
+  ) throws(LMDBError) -> [RenewalRow] {
+    var rows: [RenewalRow] = []
+    var former: Int?
+    var cursor: Cursor<Database, CursorReads> = try cursor(in: database)
+    var isAtRow = try cursor.move(toFirstFrom: [MetaTable.renewalPrefix].rawSpan)
+    while isAtRow, MetaTable.isRenewal(at: cursor) {
+      var page: Int?
+      if let row = cursor.value { page = committedPage(of: row) }
+      if let page, page != former, window.contains(page), let row = RenewalRow(at: cursor) { rows.append(row) }
+      former = page
+      isAtRow = try cursor.moveToNext()
+    }
+    return rows
+  }
+
   /// Stores the renewal of a record. Removes it if it is nil.
   mutating func put(
     _ renewal: RecordRenewal?, ofRecordAt place: RecordPlace, in database: Database

@@ -34,8 +34,13 @@ final class RecordRenewal: Sendable {
   func concerns(_ metadata: RecordMetadata) -> Bool { metadata.created == createdInRecord }
 
   /// Gives the metadata of a record the newer times. Has no effect on that of another record.
+  ///
+  /// A program of an older version can have written the record again, to note a later use.
   func apply(to metadata: inout RecordMetadata) {
-    if concerns(metadata) { metadata.adoptTimes(of: times) }
+    guard concerns(metadata) else { return }
+    let lastUsed = metadata.lastUsed
+    metadata.adoptTimes(of: times)
+    if let lastUsed, lastUsed > times.lastUsed ?? times.created { metadata.lastUsed = lastUsed }
   }
 
   /// Returns the metadata of a record with the newer times, or unchanged for another record.

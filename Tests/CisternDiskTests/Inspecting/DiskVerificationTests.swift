@@ -85,6 +85,31 @@ import Testing
     try await planted.tier.close()
   }
 
+  @Test func `newer times without a record are found, and those of a damaged record are no further defect`()
+    async throws
+  {
+    let planted = try await Planted.make()
+    let (file, generation) = (planted.file, planted.generation)
+    var record = try planted.record("k7")
+    record[record.count - 1] ^= 1
+    try planted.put(record, forKey: planted.key("k7"))
+    func putRenewal(_ name: String) throws {
+      try file.environment.withWrite { (transaction) throws(LMDBError) in
+        let key = DiskKey(generation: generation, key: bytes(name).rawSpan)
+        try transaction.put(RecordRenewal.sample, ofRecordAt: .key(key), in: file.meta)
+      }
+    }
+    try putRenewal("k7")
+    #expect(try await planted.verify().defects.map(\.kind) == [.damagedRecord])
+    try putRenewal("absent")
+    // A record of this size has none.
+    try putRenewal("k8")
+    let defects = try await planted.verify().defects
+    #expect(defects.map(\.kind) == [.damagedRecord, .strayRecord])
+    #expect(defects.last?.description.contains("newer times of 2 records") == true)
+    try await planted.tier.close()
+  }
+
   @Test func `a record without an entry in the eviction order is found, and so is an entry without a record`()
     async throws
   {

@@ -86,6 +86,11 @@ import Testing
       try indexed.transaction.fixedValue(forKey: UInt(number.number), in: tables.extents)?
         .write(changed.rawSpan, at: place)
     }
+    // The newer times of a damaged record are no further defect.
+    let renewed = planted.addresses[3]
+    try planted.change { (indexed) throws(LMDBError) in
+      try indexed.transaction.put(RecordRenewal.sample, ofRecordAt: .address(renewed), in: tables.meta)
+    }
     let result = try await planted.verify()
     #expect(result.defects.map(\.kind) == [.damagedRecord])
     #expect(result.defects.first?.cache == "things" && result.defects.first?.key == bytes("k3"))

@@ -259,7 +259,7 @@ struct MemoryTarget: ExtentTarget {
     tables.renewals[address] = renewal
   }
 
-  mutating func rewriteRenewals() throws(LMDBError) { try change() }
+  mutating func moveRenewals(outOf window: Range<Int>) throws(LMDBError) { try change() }
 
   /// The rows from which a writer reads its state.
   var rows: ExtentState.Rows {

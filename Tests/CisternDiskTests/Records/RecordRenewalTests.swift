@@ -41,6 +41,24 @@ struct RecordRenewalTests {
     }
   }
 
+  @Test func `a use that was noted in the record itself after the renewal survives`() throws {
+    var newer = Self.metadata(20)
+    newer.idle = 2
+    for lastUsed in [nil, WallTime(nanosecondsSince1970: 24)] {
+      newer.lastUsed = lastUsed
+      let newest = try #require(renewal(from: Self.metadata(10), to: newer))
+      for (own, expected) in [
+        (19, lastUsed), (21, lastUsed ?? WallTime(nanosecondsSince1970: 21)), (25, WallTime(nanosecondsSince1970: 25)),
+      ] {
+        var record = Self.metadata(10)
+        record.lastUsed = WallTime(nanosecondsSince1970: Int64(own))
+        let renewed = newest.applied(to: record)
+        #expect(renewed.lastUsed == expected, "used at \(own)")
+        #expect(renewed.created == newer.created && renewed.expires == newer.expires)
+      }
+    }
+  }
+
   @Test func `a record that differs in more than its times gets no renewal`() {
     let old = Self.metadata(10)
     #expect(renewal(from: old, to: Self.metadata(20)) != nil)
