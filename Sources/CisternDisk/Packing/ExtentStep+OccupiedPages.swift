@@ -19,12 +19,16 @@ extension ExtentStep {
     func add(_ first: Int, _ pages: Int, _ content: OccupiedPages.Content, cost: Int?) {
       runs.append(OccupiedPages.Run(pages: first..<first + pages, content: content, cost: cost))
     }
+    let highestCost = EvictionCost.highest(inWindowOf: count * limits.pageSize)
+    // Copies from the window need a free extent outside of it.
+    let policy = ReclaimPolicy(meanRecordSize: state.experience.meanRecordSize)
+    let free = policy.gainsByCleaning(in: state.log) ? state.log.newestFree : nil
     for (number, extent) in state.log.all {
       guard let first = try target.committedPage(of: ExtentRow.Key(number)) else { continue }
-      let cost = extent.isFree ? 0 : costs.cost(of: extent.liveBytes, age: extent.age)
+      let costOfFree = number == free ? highestCost : 0
+      let cost = extent.isFree ? costOfFree : costs.cost(of: extent.liveBytes, age: extent.age)
       add(first, limits.pagesPerExtent, .extent(number), cost: appended.contains(number) ? nil : cost)
     }
-    let highestCost = EvictionCost.highest(inWindowOf: count * limits.pageSize)
     let costsOfNew = state.newSeparates.costs(from: highestCost)
     for (number, record) in state.separates.records {
       guard let first = try target.committedPage(of: ExtentRow.Key(number)) else { continue }
