@@ -1,4 +1,14 @@
+import CLMDB
+
 extension WriteTransaction {
+  /// Returns the number of pages of the file as of the last commit, with the free ones. O(1).
+  package borrowing func committedPageCount() throws(LMDBError) -> Int {
+    var information = unsafe MDB_envinfo()
+    let environment = unsafe environment.takeUnretainedValue().handle
+    try check(unsafe mdb_env_info(environment, &information), "read information")
+    return unsafe information.me_last_pgno &+ 1
+  }
+
   /// Returns the uses of pages as of the last commit, or nil if the mapped pages give no answer.
   ///
   /// The cost is linear in the number of free pages and of pages with items. The method reads no leaf of items.

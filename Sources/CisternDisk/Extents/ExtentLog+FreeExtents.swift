@@ -21,14 +21,14 @@ extension ExtentLog {
   func hasPending(during horizon: TransactionHorizon) -> Bool {
     let later = TransactionHorizon(
       current: TransactionNumber(number: horizon.current.number + 2), oldestSnapshot: horizon.oldestSnapshot)
-    return free.contains { number, emptiedBy in
-      !isReusable(number, emptiedBy, during: horizon) && later.allowsReuse(of: emptiedBy)
+    return free.contains { _, emptiedBy in
+      !horizon.allowsReuse(of: emptiedBy) && later.allowsReuse(of: emptiedBy)
     }
   }
 
   /// Returns whether a free extent waits for commits or for a reader.
   func hasWaiting(during horizon: TransactionHorizon) -> Bool {
-    free.contains { number, emptiedBy in !isReusable(number, emptiedBy, during: horizon) }
+    free.contains { _, emptiedBy in !horizon.allowsReuse(of: emptiedBy) }
   }
 
   /// The number of free extents that are not held, whether or not they can be written yet.
@@ -42,27 +42,25 @@ extension ExtentLog {
     }
   }
 
-  private func isReusable(
-    _ number: ExtentNumber, _ emptiedBy: TransactionNumber, during horizon: TransactionHorizon
-  ) -> Bool {
-    horizon.allowsReuse(of: emptiedBy) && !summary.added.contains(number)
-  }
-
-  /// Returns the free extent that was emptied first, if this transaction may write to it.
+  /// Returns the free extent that receives the next records, if this transaction may write to one.
   func reusable(for stream: Extent.Stream, during horizon: TransactionHorizon) -> ExtentNumber? {
     let reusable = reusableExtents(for: stream, during: horizon)
     return reusable.count > 0 ? reusable.first : nil
   }
 
-  /// Returns the number of free extents that this transaction may write to, and the one that was emptied first.
+  /// Returns the number of free extents that this transaction may write to, and the one that receives records first.
+  ///
+  /// That is an extent that the transaction has added, because LMDB writes it at the commit in any case. Otherwise it is the
+  /// one that was emptied first.
   private func reusableExtents(
     for stream: Extent.Stream, during horizon: TransactionHorizon
   ) -> (count: Int, first: ExtentNumber?) {
-    var found: (number: ExtentNumber, emptiedBy: TransactionNumber)?
+    var found: (number: ExtentNumber, rank: UInt)?
     var count = 0
-    for (number, emptiedBy) in free where isReusable(number, emptiedBy, during: horizon) {
+    for (number, emptiedBy) in free where horizon.allowsReuse(of: emptiedBy) {
       count += 1
-      if found.map({ emptiedBy < $0.emptiedBy }) ?? true { found = (number, emptiedBy) }
+      let rank = summary.added.contains(number) ? 0 : emptiedBy.number + 1
+      if found.map({ rank < $0.rank }) ?? true { found = (number, rank) }
     }
     // Copies need the last extent: without it, no extent could be emptied without eviction.
     let kept = stream == .writes && self.count > 2 ? 1 : 0

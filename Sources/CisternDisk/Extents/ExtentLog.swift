@@ -27,7 +27,7 @@ struct ExtentLog: Sendable, Equatable {
     var held: Set<ExtentNumber> = []
     /// The extents that have another state than their row.
     var changed: Set<ExtentNumber> = []
-    /// The extents that the transaction in progress has added. Their place is known after its commit.
+    /// The extents that the transaction in progress has added.
     var added: Set<ExtentNumber> = []
     /// The streams whose open extent has the records of each commit in pages of their own.
     ///
@@ -61,6 +61,8 @@ struct ExtentLog: Sendable, Equatable {
   var freeCount: Int { summary.freeCount }
   /// The extents that receive no records, because their pages will be released together.
   var held: Set<ExtentNumber> { summary.held }
+  /// The number of extents that the transaction in progress has added.
+  var addedCount: Int { summary.added.count }
 
   /// Returns an extent, or nil if the file does not have it.
   subscript(number: ExtentNumber) -> Extent? { table[number] }
@@ -204,8 +206,8 @@ struct ExtentLog: Sendable, Equatable {
 
   // MARK: Extents
 
-  /// Adds an extent to the file. Later transactions can write to it, also beside old readers: LMDB gives it pages that no
-  /// snapshot has.
+  /// Adds an extent to the file. This transaction and later ones can write to it, also beside old readers: LMDB gives it pages
+  /// that no snapshot has.
   mutating func add() -> ExtentNumber {
     let number = ExtentNumber(number: UInt32(givenCount))
     table.append(Extent(state: .free(emptiedBy: .zero)), number: number)

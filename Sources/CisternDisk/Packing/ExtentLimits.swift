@@ -33,6 +33,9 @@ struct ExtentLimits: Sendable, Equatable {
     count * pagesPerExtent <= room(beside: usage) - pages
   }
 
+  /// Returns whether the map has room for this number of extents behind a number of pages.
+  func allows(_ count: Int, behind pages: Int) -> Bool { pages + count * pagesPerExtent <= pageCount - margin }
+
   /// Returns whether the file has more extents than it has room for, although half of the margin is given up.
   func isOver(_ count: Int, beside usage: PageUsage) -> Bool {
     count * pagesPerExtent > room(beside: usage) + margin / 2

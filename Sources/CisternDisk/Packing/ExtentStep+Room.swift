@@ -11,10 +11,14 @@ extension ExtentStep {
     if size > layout.largestRecord { return try makePages(forSeparate: size, in: &target) }
     if state.clearing != nil { state.clearing = nil }
     try keepReserve(in: &target)
-    if state.log.hasRoom(for: size, in: .writes, during: horizon) { return true }
-    // A reader can keep the extents of the reserve from being written.
-    if !state.log.hasPending(during: horizon), try roomForExtent(in: target) == .now { try grow(in: &target) }
-    return false
+    while !state.log.hasRoom(for: size, in: .writes, during: horizon) {
+      // A reader can keep the extents of the reserve from being written.
+      guard !state.log.hasPending(during: horizon), state.log.addedCount < ReclaimPolicy.reserve,
+        try room(in: target) == .now
+      else { return false }
+      try grow(in: &target)
+    }
+    return true
   }
 
   /// Makes room for all records of a batch. Returns whether they have room in this transaction.
@@ -33,9 +37,9 @@ extension ExtentStep {
     let extents = small.reduce(0) { $0 + ExtentLayout.room(for: $1) } / (layout.capacity - layout.largestRecord) + 1
     while !hasExtents(for: small), state.log.freeCount < extents + ReclaimPolicy.reserve, hasBudget {
       // An added extent must leave the pages of the separate records.
-      let room = try roomForExtent(leaving: pages, in: target)
-      if room == .afterCommits { break }
-      if room == .now {
+      let available = try room(leaving: pages, in: target)
+      if available == .afterCommits { break }
+      if available == .now {
         try grow(in: &target)
       } else {
         guard try reclaim(context.limits.reclaimedBytes, in: &target) else { break }
@@ -50,13 +54,16 @@ extension ExtentStep {
   }
 
   /// Adds or reclaims extents until the reserve is free, as far as the transaction may.
+  ///
+  /// A file that can still grow by many extents needs no reserve. It adds an extent when records need one, and LMDB writes both
+  /// together.
   private mutating func keepReserve(
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     let policy = ReclaimPolicy(meanRecordSize: state.experience.meanRecordSize)
-    guard policy.isNeeded(in: state.log) else { return }
+    guard policy.isNeeded(in: state.log), try !growsAtEnd(in: target) else { return }
     if try shrink(in: &target) { return }
-    switch try roomForExtent(in: target) {
+    switch try room(in: target) {
     case .now: return try grow(in: &target)
     // A further eviction would be in vain.
     case .afterCommits: return
@@ -73,21 +80,38 @@ extension ExtentStep {
     case none
   }
 
-  /// Returns when the file has room for another extent, and for pages of further separate records.
-  private func roomForExtent(
-    leaving pages: Int = 0, in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
+  /// Returns when the file has room for more extents, and for pages of further separate records.
+  private func room(
+    forExtents count: Int = 1, leaving pages: Int = 0,
+    in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> ExtentRoom {
     let log = state.log
-    guard log.givenCount < Int(ExtentNumber.limit) else { return .none }
+    guard log.givenCount + count <= Int(ExtentNumber.limit) else { return .none }
     let usage = try pageUsage(in: target)
     // The ceiling holds only near the full map: large separate records can have left the file.
-    let reserved = pages + (log.count < state.experience.ceiling.extents ? 0 : context.limits.pageCount / 8)
-    guard context.limits.allows(log.count + 1, beside: usage, andSeparate: reserved) else { return .none }
-    return context.limits.allows(log.count + 1, beside: usage, andSeparate: reserved + unusablePages)
+    let isBelowCeiling = log.count + count <= state.experience.ceiling.extents
+    let reserved = pages + (isBelowCeiling ? 0 : context.limits.pageCount / 8)
+    guard context.limits.allows(log.count + count, beside: usage, andSeparate: reserved) else { return .none }
+    return context.limits.allows(log.count + count, beside: usage, andSeparate: reserved + unusablePages)
       ? .now : .afterCommits
   }
 
-  /// Adds an extent, for which the file has room. Later transactions can write to it.
+  /// Returns whether the file can still grow by many extents at its end. The transaction asks once.
+  ///
+  /// At the end, LMDB always finds pages in a row.
+  private mutating func growsAtEnd(
+    in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> Bool {
+    if let known = canGrowAtEnd { return known }
+    // More than the reserve and the extents that this transaction can add.
+    let count = 3 * ReclaimPolicy.reserve
+    var result = context.limits.allows(count, behind: try target.committedPageCount())
+    if result { result = try room(forExtents: count, in: target) == .now }
+    canGrowAtEnd = result
+    return result
+  }
+
+  /// Adds an extent, for which the file has room.
   private mutating func grow(in target: inout some ExtentTarget & ~Copyable & ~Escapable) throws(LMDBError) {
     try target.addExtent(state.log.add())
     outcome.hasChanges = true

@@ -41,6 +41,8 @@ struct ExtentStep: ~Copyable {
   /// The counts in the file, for each live generation that the step has read.
   private var notedCounts: [Generation: GenerationCounts] = [:]
   var touched: TouchedLeaves
+  /// Whether the file can still grow by many extents at its end. Nil until the step asks.
+  var canGrowAtEnd: Bool?
   /// Whether any record of the file has a renewal. Nil until the step asks.
   var hasRenewals: Bool?
   /// The generations that the step has added items to, or removed items from.

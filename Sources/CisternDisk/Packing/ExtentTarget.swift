@@ -23,7 +23,7 @@ protocol RecordIndex: ~Copyable, ~Escapable {
 
 /// The tables of extents, of records that are separate values, and of the rows that describe both.
 protocol ExtentTables: ~Copyable, ~Escapable {
-  /// Adds an extent. Its bytes can be written after the commit.
+  /// Adds an extent, whose bytes are zero.
   mutating func addExtent(_ number: ExtentNumber) throws(LMDBError)
 
   /// Removes an extent, whose pages then serve other tables.
@@ -43,6 +43,9 @@ protocol ExtentTables: ~Copyable, ~Escapable {
 
   /// Stores the row of the log.
   mutating func putLogRow(_ row: [UInt8]) throws(LMDBError)
+
+  /// Returns the number of pages of the file as of the last commit, with the free ones. O(1).
+  borrowing func committedPageCount() throws(LMDBError) -> Int
 
   /// The pages of the tables. O(1).
   borrowing func tablePages() throws(LMDBError) -> TablePages

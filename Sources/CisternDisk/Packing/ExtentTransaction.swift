@@ -68,12 +68,16 @@ extension ExtentTransaction {
   // MARK: ExtentValues
 
   mutating func write(_ bytes: RawSpan, at offset: Int, in extent: ExtentNumber) throws(LMDBError) {
-    guard let value = try indexed.transaction.fixedValue(forKey: UInt(extent.number), in: tables.extents),
-      value.place.byteCount >= offset - ExtentLayout.headerSize + bytes.byteCount
-    else {
+    let (key, place) = (UInt(extent.number), offset - ExtentLayout.headerSize)
+    if let value = try indexed.transaction.fixedValue(forKey: key, in: tables.extents),
+      value.place.byteCount >= place + bytes.byteCount
+    {
+      return try value.write(bytes, at: place)
+    }
+    // An extent that this transaction has added. LMDB writes it at the commit.
+    guard try indexed.transaction.write(bytes, at: place, ofNewValueForKey: key, in: tables.extents) else {
       throw LMDBError(.corrupted, operation: "write records", message: "extent \(extent.number) has no place for them")
     }
-    try value.write(bytes, at: offset - ExtentLayout.headerSize)
   }
 
   borrowing func withBytes<Result>(
@@ -123,6 +127,8 @@ extension ExtentTransaction {
   mutating func putLogRow(_ row: [UInt8]) throws(LMDBError) {
     try indexed.transaction.put(row, forKey: MetaTable.log, in: tables.meta)
   }
+
+  borrowing func committedPageCount() throws(LMDBError) -> Int { try indexed.transaction.committedPageCount() }
 
   borrowing func tablePages() throws(LMDBError) -> TablePages {
     let index = try indexed.transaction.statistics(of: tables.index)

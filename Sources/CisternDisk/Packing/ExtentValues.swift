@@ -4,9 +4,9 @@ import LMDB
 ///
 /// Offsets count from the first page of an extent, like those of addresses.
 protocol ExtentValues: ~Copyable, ~Escapable {
-  /// Writes bytes into an extent that the file has had for two commits.
+  /// Writes bytes into an extent.
   ///
-  /// The write changes the file at once, and an abort does not undo it. If it fails, any part of the bytes can be in the
+  /// If an earlier transaction has added the extent, the write changes the file at once, and an abort does not undo it. If it fails, any part of the bytes can be in the
   /// file, and the transaction must abort.
   mutating func write(_ bytes: RawSpan, at offset: Int, in extent: ExtentNumber) throws(LMDBError)
 

@@ -110,15 +110,25 @@ struct ExtentLogTests {
     #expect(!rule(20, 9) && rule(20, 10) && rule(20, 19))
   }
 
-  @Test func `an added extent is not written in its own transaction`() {
-    var log = ExtentLog(layout: layout)
+  @Test func `an added extent receives records in its own transaction, before all other free ones`() throws {
+    var log = log(count: 3)
+    let former = log
     log.begin()
-    _ = log.add()
-    #expect(log.place(10, in: .writes, during: horizon(5)) == nil && log.hasPending(during: horizon(5)))
-    log.commit()
-    #expect(!log.hasPending(during: horizon(6)))
+    let added = log.add()
+    #expect(log.addedCount == 1 && !log.hasPending(during: horizon(5)))
     // No reader can see older records in it.
-    #expect(log.place(10, in: .writes, during: horizon(6, oldest: 1)) != nil)
+    let placed = log.place(10, in: .writes, during: horizon(5, oldest: 1))
+    let address = try #require(placed)
+    #expect(address == RecordAddress(added, offset: ExtentLayout.headerSize, in: layout))
+    #expect(log.freeCount == 3)
+    log.abort()
+    #expect(log == former)
+    log.begin()
+    #expect(log.add() == added)
+    log.commit()
+    #expect(log.addedCount == 0)
+    let next = log.place(10, in: .writes, during: horizon(6))
+    #expect(next == RecordAddress(ExtentNumber(number: 0), offset: ExtentLayout.headerSize, in: layout))
   }
 
   @Test func `the number of a released extent is not used again`() {

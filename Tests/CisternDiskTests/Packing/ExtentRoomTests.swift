@@ -8,6 +8,26 @@ import Testing
 
 /// The room that a write transaction on extents makes, and the records that it costs.
 struct ExtentRoomTests: PackingFixture {
+  @Test func `a file that can grow much adds extents when records need them, and has a reserve before it is full`()
+    throws
+  {
+    var model = try model()
+    var number = 0
+    // An extent has room for 17 records.
+    try putSome(60, from: &number, size: 900, in: &model)
+    #expect(number == 60 && model.target.committed.extents.count == 5)
+    var mostFree = 0
+    while model.evictions == 0 {
+      let free = model.states[0]?.log.freeCount ?? 0
+      if number < 200 { #expect(free <= 1, "\(number)") }
+      mostFree = max(mostFree, free)
+      try putSome(20, from: &number, size: 900, in: &model)
+      try #require(number < 1000)
+    }
+    #expect(mostFree >= ReclaimPolicy.reserve)
+    try model.check()
+  }
+
   @Test func `a reader stops writes in full extents, and costs no record`() throws {
     var model = try model()
     try fill(&model)

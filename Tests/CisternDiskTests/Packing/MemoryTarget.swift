@@ -39,6 +39,8 @@ struct MemoryTarget: ExtentTarget {
   /// The extents that commits have added.
   private(set) var given: Set<ExtentNumber> = []
   private(set) var violations: [String] = []
+  /// The number of pages of the file. It never decreases, like that of a file of LMDB.
+  private var pageCount = 0
   private var isChanged = false
   private var position: (generation: Generation, index: Int, isRemoved: Bool)?
 
@@ -55,6 +57,7 @@ struct MemoryTarget: ExtentTarget {
     if !added.isDisjoint(with: given) { violations.append("a number of an extent is used again") }
     given.formUnion(added)
     if usedPages > limits.pageCount { violations.append("the file has \(usedPages) pages") }
+    pageCount = max(pageCount, usedPages, tables.places?.end ?? 0)
     committed = tables
     number = TransactionNumber(number: number.number + 1)
     changesUntilFailure = nil
@@ -138,7 +141,7 @@ struct MemoryTarget: ExtentTarget {
   mutating func write(_ bytes: RawSpan, at offset: Int, in extent: ExtentNumber) throws(LMDBError) {
     if changesUntilFailure == 0 { values.writesUntilFailure = 0 }
     defer { values.writesUntilFailure = nil }
-    if !committed.extents.contains(extent) || !tables.extents.contains(extent) {
+    if !tables.extents.contains(extent) {
       violations.append("a record is written to an extent that the file does not have")
     }
     try values.write(bytes, at: offset, in: extent)
@@ -201,6 +204,8 @@ struct MemoryTarget: ExtentTarget {
     try change()
     tables.logRow = row
   }
+
+  func committedPageCount() -> Int { pageCount }
 
   func tablePages() -> TablePages {
     var pages = TablePages()

@@ -38,6 +38,9 @@ struct PagePlaces: Equatable {
     freed.append(Freed(pages: pages, transaction: current))
   }
 
+  /// The end of the last page that has been in use.
+  var end: Int { (occupied.values.map(\.upperBound) + [Self.treePages]).max() ?? 0 }
+
   var uses: PageUses {
     let taken = Set(occupied.values.joined())
     return PageUses(lastPage: pageCount - 1, free: (Self.treePages..<pageCount).filter { !taken.contains($0) })
