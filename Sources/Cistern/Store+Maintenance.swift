@@ -64,17 +64,18 @@ extension Store {
     public let before: ByteCount
     /// The size of the data file after.
     public let after: ByteCount
-    /// The number of damaged records, which the new file omits.
+    /// The number of damaged records, which the new file omits. Zero if the file stays.
     ///
-    /// The number is zero for the layout ``DiskLayout/ordered``. A compaction copies the pages of such a file, and reads no
+    /// The number is zero also for the layout ``DiskLayout/ordered``. A compaction copies the pages of such a file, and reads no
     /// record. A damaged record is then removed when it is next read.
     public let damagedRecordCount: Int
   }
 
   /// Replaces the data file of a store with a copy that is as small as its records allow.
   ///
-  /// Records that were removed or invalidated, and are still in the file, are removed first. If this fails, or if the
-  /// process is killed, the file or its copy is there, complete. A thread of the library does the work.
+  /// Records that were removed or invalidated, and are still in the file, are removed first. The copy has all other
+  /// records. If it would not be smaller, the file stays. If this fails, or if the process is killed, the file or its
+  /// copy is there, complete. A thread of the library does the work.
   ///
   /// - Parameter directory: The directory of the store. No process may have the store open, because an open file cannot
   ///   be replaced.

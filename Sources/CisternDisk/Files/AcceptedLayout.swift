@@ -4,6 +4,8 @@ import CisternCore
 enum AcceptedLayout {
   /// This layout alone. A new file gets it.
   case only(DiskLayout)
+  /// The dense layout alone. A new file gets extents of this size.
+  case extents(ExtentLayout)
   /// The layout that the file has. A new file gets the given one.
   case any(beginning: DiskLayout)
 
@@ -11,13 +13,22 @@ enum AcceptedLayout {
   var ofNewFile: DiskLayout {
     switch self {
     case .only(let layout), .any(let layout): layout
+    case .extents: .dense
+    }
+  }
+
+  /// The layout of the extents of a new file. Nil if it follows from the size of the map.
+  var ofNewExtents: ExtentLayout? {
+    switch self {
+    case .only, .any: nil
+    case .extents(let layout): layout
     }
   }
 
   /// The accepted versions of the format, for messages.
   var versions: String {
     switch self {
-    case .only(let layout): "\(layout.formatVersion)"
+    case .only, .extents: "\(ofNewFile.formatVersion)"
     case .any: "\(DiskLayout.ordered.formatVersion) or \(DiskLayout.dense.formatVersion)"
     }
   }
@@ -26,7 +37,7 @@ enum AcceptedLayout {
   func layout(formatVersion: UInt64) -> DiskLayout? {
     guard let layout = DiskLayout(formatVersion: formatVersion) else { return nil }
     switch self {
-    case .only(let accepted): return accepted == layout ? layout : nil
+    case .only, .extents: return ofNewFile == layout ? layout : nil
     case .any: return layout
     }
   }

@@ -8,10 +8,12 @@ extension DiskFile {
     case extents(FileTables)
 
     /// Opens the tables of a file with this layout. Creates missing ones.
-    init(_ layout: DiskLayout, of environment: Environment, _ meta: Database) throws(LMDBError) {
+    init(
+      _ layout: DiskLayout, of environment: Environment, _ meta: Database, _ extents: ExtentLayout?
+    ) throws(LMDBError) {
       switch layout {
       case .ordered: self = .records(try RecordTables(environment))
-      case .dense: self = .extents(try FileTables(environment, meta: meta))
+      case .dense: self = .extents(try FileTables(environment, meta: meta, new: extents))
       }
     }
 

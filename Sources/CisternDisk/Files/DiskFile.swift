@@ -61,7 +61,8 @@ final class DiskFile: Sendable {
       // The other tables are created only after this. A file of another format stays as it is.
       let known = try requireFormat(of: environment, meta, layout)
       let file = try DiskFile(
-        environment: environment, meta: meta, layout: Layout(known ?? layout.ofNewFile, of: environment, meta))
+        environment: environment, meta: meta,
+        layout: Layout(known ?? layout.ofNewFile, of: environment, meta, layout.ofNewExtents))
       if known == nil, !options.isReadOnly { try file.begin(newIdentity) }
       try file.readIdentity()
       if checkingRows { try file.requireSoundRows() }

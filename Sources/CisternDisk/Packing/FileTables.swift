@@ -25,12 +25,13 @@ struct FileTables: Sendable {
   /// - Parameters:
   ///   - environment: The environment, with an open table of the store's own rows.
   ///   - meta: That table.
+  ///   - new: The layout of a new file. Nil for the one that follows from the size of the map.
   /// - Throws: `LMDBError` with the code `corrupted` if the row of the log is damaged.
-  init(_ environment: Environment, meta: Database) throws(LMDBError) {
+  init(_ environment: Environment, meta: Database, new: ExtentLayout? = nil) throws(LMDBError) {
     let row = try environment.withRead { (transaction) throws(LMDBError) in
       try transaction.row(forKey: MetaTable.log, in: meta)
     }
-    var layout = ExtentLayout(mapSize: environment.options.mapSize)
+    var layout = new ?? ExtentLayout(mapSize: environment.options.mapSize)
     if let row {
       guard let read = LogRow(row.rawSpan) else { throw ExtentState.damaged("the row of the log") }
       layout = read.layout

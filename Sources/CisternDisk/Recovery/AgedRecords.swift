@@ -14,6 +14,8 @@ struct AgedRecords {
   }
 
   private(set) var entries: [Entry] = []
+  /// The number of older records, which do not fit.
+  private(set) var omittedCount = 0
 
   /// Lists the newest records of the file that together take no more than `bytes` in the new file.
   ///
@@ -21,9 +23,12 @@ struct AgedRecords {
   ///   - file: The file.
   ///   - tables: Its tables.
   ///   - bytes: The limit on the bytes of all records.
+  ///   - layout: The layout of the new file's extents.
   ///   - largestRecord: The limit on the size of a record with its key.
   /// - Throws: `LMDBError` if the file cannot be read.
-  init(of file: DiskFile, _ tables: FileTables, bytes: Int, largestRecord: Int) throws(LMDBError) {
+  init(
+    of file: DiskFile, _ tables: FileTables, bytes: Int, in layout: ExtentLayout, largestRecord: Int
+  ) throws(LMDBError) {
     let names = try file.partitionNames()
     entries = try file.environment.withRead { (transaction) throws(LMDBError) in
       let generations = try LiveGenerations(named: names, in: transaction, of: file)
@@ -47,14 +52,15 @@ struct AgedRecords {
     }
     entries.sort { ($0.age, $0.address) < ($1.age, $1.address) }
     var rest = bytes
-    let largestInExtent = ExtentLayout(mapSize: bytes).largestRecord
+    let largestInExtent = layout.largestRecord
     let first = entries.lastIndex { entry in
       // A separate record takes whole pages.
       let unit = entry.size > largestInExtent ? DiskLimits.pageSize : RecordAddress.unit
       rest -= (entry.size + (entry.size > largestInExtent ? ExtentLayout.headerSize : 0) + unit - 1) / unit * unit
       return rest < 0
     }
-    if let first { entries.removeFirst(first + 1) }
+    omittedCount = first.map { $0 + 1 } ?? 0
+    entries.removeFirst(omittedCount)
   }
 
   /// Returns the age of the extent or of the separate record at an address. Nil if the file does not have it.

@@ -11,16 +11,17 @@ enum CopiedRecords {
   /// - Parameters:
   ///   - file: The file.
   ///   - mapSize: The size of the new file's map, in bytes.
+  ///   - extents: The layout of the new file's extents.
   ///   - largestRecord: The limit on the size of a record with its key.
   /// - Throws: `LMDBError` if the file cannot be read.
-  init(of file: DiskFile, mapSize: Int, largestRecord: Int) throws(LMDBError) {
+  init(of file: DiskFile, mapSize: Int, extents: ExtentLayout, largestRecord: Int) throws(LMDBError) {
     switch file.layout {
     case .records:
       let kept = try KeptRecords(of: file, pages: mapSize / DiskLimits.pageSize, largestRecord: largestRecord)
       let order = kept.entries.indices.sorted { kept.entries[$0].sequence < kept.entries[$1].sequence }
       self = .underKeys(kept, order: order)
     case .extents(let tables):
-      self = .inExtents(try AgedRecords(of: file, tables, bytes: mapSize, largestRecord: largestRecord))
+      self = .inExtents(try AgedRecords(of: file, tables, bytes: mapSize, in: extents, largestRecord: largestRecord))
     }
   }
 
@@ -28,6 +29,14 @@ enum CopiedRecords {
     switch self {
     case .underKeys(let kept, _): kept.entries.count
     case .inExtents(let records): records.entries.count
+    }
+  }
+
+  /// The number of all records that readers see and that are not too large, with those that do not fit.
+  var total: Int {
+    switch self {
+    case .underKeys(let kept, _): kept.entries.count
+    case .inExtents(let records): records.entries.count + records.omittedCount
     }
   }
 

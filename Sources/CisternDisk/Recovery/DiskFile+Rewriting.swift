@@ -4,33 +4,53 @@ import LMDB
 // A new file of extents with the records of another file of any layout, in the order of their ages.
 
 extension DiskFile {
+  /// The records that a new file does not have.
+  struct Omissions {
+    /// The number of damaged records.
+    var damaged = 0
+    /// The number of sound records that have no room.
+    var withoutRoom = 0
+  }
+
   /// Writes the store's own rows and the newest records that fit into a new file of extents.
   ///
   /// - Parameters:
   ///   - directory: The directory of the new file.
   ///   - options: The options of its environment. Its map limits the new file.
   ///   - largestRecord: The limit on the size of a record with its key.
+  ///   - extents: The layout of its extents. Nil for the one that follows from the size of the map.
   ///   - finish: Uses the new file, which is then closed.
-  /// - Returns: The number of damaged records, which are left out.
+  /// - Returns: The numbers of records that readers of this file see, and that the new file does not have.
   /// - Throws: `LMDBError` if a file cannot be read or written, and the error of `finish`.
   func rewrite(
-    into directory: String, options: EnvironmentOptions, largestRecord: Int,
+    into directory: String, options: EnvironmentOptions, largestRecord: Int, extents: ExtentLayout? = nil,
     _ finish: (DiskFile) throws(LMDBError) -> Void
-  ) throws(LMDBError) -> Int {
-    let new = try DiskFile.open(directory: directory, options: options, layout: .only(.dense))
-    let damagedCount: Int
+  ) throws(LMDBError) -> Omissions {
+    let extents = extents ?? ExtentLayout(mapSize: options.mapSize)
+    let new = try DiskFile.open(directory: directory, options: options, layout: .extents(extents))
+    var omissions = Omissions()
     do throws(LMDBError) {
       // The records that follow are counted again.
       try copyRows(to: new.meta, of: new.environment, counts: [:])
-      let records = try CopiedRecords(of: self, mapSize: options.mapSize, largestRecord: largestRecord)
-      damagedCount = try copy(records, to: new)
+      let records = try CopiedRecords(
+        of: self, mapSize: options.mapSize, extents: extents, largestRecord: largestRecord)
+      omissions.damaged = try copy(records, to: new)
+      omissions.withoutRoom = records.total - omissions.damaged - (try new.recordCount)
       try finish(new)
     } catch {
       try new.close()
       throw error
     }
     try new.close()
-    return damagedCount
+    return omissions
+  }
+
+  /// The number of records in a file of extents.
+  private var recordCount: Int {
+    get throws(LMDBError) {
+      guard let index = layout.index else { return 0 }
+      return try environment.withRead { (transaction) throws(LMDBError) in try transaction.itemCount(in: index) }
+    }
   }
 
   /// The number of transactions in a row that may neither put a record nor make room.

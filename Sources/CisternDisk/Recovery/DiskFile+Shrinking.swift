@@ -55,20 +55,23 @@ extension DiskFile {
           throw error
         }
         try new.close()
+        return true
       }
       return kept.damagedCount
     case .dense:
       var damagedCount = 0
       try replace { (copy) throws(LMDBError) in
-        damagedCount = try rewrite(into: copy, options: options, largestRecord: limits.largestRecord) {
+        let omissions = try rewrite(into: copy, options: options, largestRecord: limits.largestRecord) {
           (new) throws(LMDBError) in try new.environment.synchronize(force: true)
         }
+        damagedCount = omissions.damaged
+        return true
       }
       return damagedCount
     }
   }
 
-  /// Closes the file, and replaces it with a compacted copy.
+  /// Closes the file, and replaces it with a compacted copy. A file that a copy would not make smaller stays.
   ///
   /// If the process ends at any time, one of the two files is there, complete.
   ///
@@ -78,32 +81,49 @@ extension DiskFile {
     if case .extents = layout {
       try DiskDirectory.requireNoFile(named: DiskDirectory.rewritten, in: environment.directory)
     }
-    var damagedCount = 0
-    try replace { (copy) throws(LMDBError) in
+    var omissions = Omissions()
+    let isReplaced = try replace { (copy) throws(LMDBError) in
       switch layout {
       case .records: try environment.copy(to: copy, compacting: true)
-      case .extents:
-        // LMDB omits only its own free pages, not those of extents.
-        var options = environment.options
-        options.durability = .noSync
-        damagedCount = try rewrite(
-          into: "\(environment.directory)/\(DiskDirectory.rewritten)", options: options, largestRecord: .max
-        ) { (new) throws(LMDBError) in
-          try new.releaseFreeExtents()
-          try new.environment.copy(to: copy, compacting: true)
-        }
+      case .extents(let tables): omissions = try rewrite(tables.limits.layout, andCompactInto: copy)
       }
+      func size(_ directory: String) -> Int { DiskDirectory.fileSize("\(directory)/\(DiskDirectory.data)") ?? 0 }
+      return omissions.withoutRoom == 0 && size(copy) < size(environment.directory)
     }
-    return damagedCount
+    return isReplaced ? omissions.damaged : 0
   }
 
-  private func replace(_ makeCopy: (_ directory: String) throws(LMDBError) -> Void) throws {
+  /// Writes a compacted copy with extents of the same size. Large records then lie where they did before: in extents or separately.
+  private func rewrite(
+    _ extents: ExtentLayout, andCompactInto copy: String
+  ) throws(LMDBError) -> Omissions {
+    // LMDB omits only its own free pages, not those of extents.
+    var options = environment.options
+    options.durability = .noSync
+    // Records of a full file can leave other ends of extents unused. The copy omits the rest of the map.
+    options.mapSize += options.mapSize / 8 / DiskLimits.pageSize * DiskLimits.pageSize
+    let directory = "\(environment.directory)/\(DiskDirectory.rewritten)"
+    return try rewrite(into: directory, options: options, largestRecord: .max, extents: extents) {
+      (new) throws(LMDBError) in
+      try new.releaseFreeExtents()
+      try new.environment.copy(to: copy, compacting: true)
+    }
+  }
+
+  /// Closes the file, and replaces it with a copy if the closure returns true. Returns whether it did.
+  @discardableResult
+  private func replace(_ makeCopy: (_ directory: String) throws(LMDBError) -> Bool) throws -> Bool {
     let directory = environment.directory
     let copy = "\(directory)/\(DiskDirectory.copy)"
     DiskDirectory.removeCopy(in: directory)
     try DiskDirectory.requireNoFile(named: DiskDirectory.copy, in: directory)
     do {
-      try makeCopy(copy)
+      guard try makeCopy(copy) else {
+        try environment.synchronize(force: true)
+        try close()
+        DiskDirectory.removeCopy(in: directory)
+        return false
+      }
       try close()
       guard unsafe rename("\(copy)/\(DiskDirectory.data)", "\(directory)/\(DiskDirectory.data)") == 0 else {
         throw SystemError(status: errno, operation: "replace \(directory)/\(DiskDirectory.data)")
@@ -112,6 +132,7 @@ extension DiskFile {
       unsafe unlink("\(directory)/\(DiskDirectory.lock)")
       DiskDirectory.removeCopy(in: directory)
       try DiskDirectory.synchronize(directory)
+      return true
     } catch {
       DiskDirectory.removeCopy(in: directory)
       throw error

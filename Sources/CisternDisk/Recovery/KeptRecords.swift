@@ -84,7 +84,9 @@ struct KeptRecords {
   ) throws(LMDBError) {
     var kept = self
     defer { self = kept }
-    let aged = try AgedRecords(of: file, tables, bytes: .max, largestRecord: largestRecord).entries
+    let aged = try AgedRecords(
+      of: file, tables, bytes: .max, in: tables.limits.layout, largestRecord: largestRecord
+    ).entries
     try file.environment.withRead { (transaction) throws(LMDBError) in
       var room = bytes
       for index in aged.indices.reversed() where room > 0 {

@@ -52,7 +52,9 @@ import Testing
 
   /// The addresses of all records, in the order of the file.
   private func addresses(in file: DiskFile) throws -> [RecordAddress] {
-    try AgedRecords(of: file, tables(of: file), bytes: .max, largestRecord: .max).entries.map(\.address)
+    let tables = try tables(of: file)
+    let records = try AgedRecords(of: file, tables, bytes: .max, in: tables.limits.layout, largestRecord: .max)
+    return records.entries.map(\.address)
   }
 
   private func lastTransaction(of file: DiskFile) throws -> UInt { try file.environment.information().lastTransaction }

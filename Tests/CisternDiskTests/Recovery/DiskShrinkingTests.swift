@@ -34,7 +34,7 @@ import Testing
         return keys
       }
     case .extents(let tables):
-      let records = try AgedRecords(of: file, tables, bytes: .max, largestRecord: .max)
+      let records = try AgedRecords(of: file, tables, bytes: .max, in: tables.limits.layout, largestRecord: .max)
       return try file.environment.withRead { (transaction) throws(LMDBError) in
         var keys: [[UInt8]] = []
         for entry in records.entries.reversed() {

@@ -1,0 +1,62 @@
+import CisternTestSupport
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// Compactions of files that can hardly become smaller.
+@Suite struct DiskCompactingTests {
+  private let scratch = TemporaryDirectory()
+  private let delivered = DeliveredReports()
+
+  private func open(_ limit: ByteCount, _ layout: DiskLayout = .dense) throws -> DiskTier {
+    try openTier(scratch, limit: limit, layout: layout, durability: .processCrash, delivered: delivered)
+  }
+
+  /// With extents of another size, values of these sizes would lie in extents, and waste their ends.
+  @Test(arguments: [65_000, 66_000, 120_000])
+  func `a compaction of an almost full file keeps every value`(size: Int) async throws {
+    let limit = ByteCount.mebibytes(64)
+    var tier = try open(limit)
+    var cache = try tier.cache()
+    for number in 0..<(60_500_000 / size) {
+      cache.put("k\(number)", value(number, size: size))
+      if number % 20 == 19 { try await tier.flush() }
+    }
+    try await tier.flush()
+    let keys = cache.keys()
+    #expect(cache.statistics.entryCount == keys.count)
+    try await tier.close()
+    let result = try DiskTier.compact(directory: scratch.store)
+    #expect(result.after <= result.before && result.damagedCount == 0)
+    tier = try open(limit)
+    cache = try tier.cache()
+    #expect(cache.keys() == keys)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    #expect(delivered.reportCodes == [])
+  }
+
+  @Test(arguments: [ByteCount.mebibytes(16), .mebibytes(32), .mebibytes(64)], [DiskLayout.dense, .ordered])
+  func `a compaction makes no file larger, and a second one changes nothing`(
+    limit: ByteCount, layout: DiskLayout
+  ) async throws {
+    for (count, size) in [(1, 100), (200, 1000), (100, 20_000)] {
+      var tier = try open(limit, layout)
+      var cache = try tier.cache()
+      _ = cache.stageRemovalOfAll()
+      for number in 0..<count { cache.put("k\(number)", value(number, size: size)) }
+      try await tier.close()
+      let first = try DiskTier.compact(directory: scratch.store)
+      #expect(first.after <= first.before, "\(count) of \(size) bytes")
+      let second = try DiskTier.compact(directory: scratch.store)
+      #expect(second.after <= first.after, "\(count) of \(size) bytes")
+      tier = try open(limit, layout)
+      cache = try tier.cache()
+      #expect(cache.keys().count == count)
+      for number in 0..<count { #expect(cache.get("k\(number)") == value(number, size: size)) }
+      #expect(tier.checkInvariants() == [])
+      try await tier.close()
+    }
+  }
+}
