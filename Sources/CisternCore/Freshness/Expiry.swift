@@ -14,8 +14,8 @@
 /// A value with a lifetime of zero or less has expired before it is written, and the write is *refused*. The caller
 /// receives the value, but neither tier stores it. The key's older value is removed from both tiers.
 ///
-/// A lifetime that exceeds 64 bits of nanoseconds (584 years) is ``never``. Grace has no effect without a lifetime.
-/// A negative grace counts as zero.
+/// A lifetime that exceeds 64 bits of nanoseconds (584 years) is ``never``. A lifetime that ends after the year 2262 is
+/// unlimited in the second tier. Grace has no effect without a lifetime. A negative grace counts as zero.
 public struct Expiry: Sendable, Hashable {
   /// The lifetime in nanoseconds; zero for a refused write, `UInt64.max` for never.
   @usableFromInline
