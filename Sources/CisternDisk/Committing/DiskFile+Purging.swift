@@ -63,7 +63,8 @@ extension DiskFile {
     }
   }
 
-  private func deadGenerations() throws(LMDBError) -> [Generation] {
+  /// The generations whose records are not purged yet, although no reader sees them.
+  func deadGenerations() throws(LMDBError) -> [Generation] {
     try environment.withRead { (transaction) throws(LMDBError) -> [Generation] in
       var found: [Generation] = []
       var cursor = try transaction.cursor(in: meta)
