@@ -1,8 +1,9 @@
-import LMDB
 import TestDirectories
+import Testing
 
 @testable import CisternCore
 @testable import CisternDisk
+@testable import LMDB
 
 /// An open file of extents.
 struct ExtentFile {
@@ -62,6 +63,23 @@ extension ExtentFileFixture {
         transaction = target.end()
         throw error
       }
+    }
+  }
+
+  /// Returns the pages of the leaves that have some entries of a table.
+  func leafPages<Handle: DatabaseHandle>(
+    of table: Handle, in file: ExtentFile, where isIncluded: (borrowing Cursor<Handle, CursorReads>) -> Bool
+  ) throws -> Set<Int> {
+    let start = unsafe UInt(bitPattern: try #require(file.environment.map.pages).start)
+    return try file.environment.withRead { (transaction) throws(LMDBError) in
+      var pages: Set<Int> = []
+      var cursor = try transaction.cursor(in: table)
+      while try cursor.moveToNext() {
+        guard isIncluded(cursor), let value = cursor.value else { continue }
+        let address = unsafe value.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+        pages.insert(Int((address - start) / 4096))
+      }
+      return pages
     }
   }
 

@@ -17,16 +17,9 @@ struct RenewalClearingTests: ExtentFileFixture {
 
   /// Returns the pages of the leaves with rows.
   private func rowPages(_ file: ExtentFile) throws -> Set<Int> {
-    let start = unsafe UInt(bitPattern: try #require(file.environment.map.pages).start)
-    return try file.environment.withRead { (transaction) throws(LMDBError) in
-      var pages: Set<Int> = []
-      var rows = try transaction.cursor(in: file.tables.meta)
-      while try rows.moveToNext() {
-        guard let key = rows.key, MetaTable.isRenewal(key) else { continue }
-        let address = unsafe key.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
-        pages.insert(Int((address - start) / 4096))
-      }
-      return pages
+    try leafPages(of: file.tables.meta, in: file) { cursor in
+      guard let key = cursor.key else { return false }
+      return MetaTable.isRenewal(key)
     }
   }
 

@@ -112,17 +112,7 @@ struct WindowClearingTests: ExtentFileFixture {
 
   /// Returns the pages of the rows.
   private func rowPages(_ file: ExtentFile) throws -> Set<Int> {
-    let start = unsafe UInt(bitPattern: try #require(file.environment.map.pages).start)
-    return try file.environment.withRead { (transaction) throws(LMDBError) in
-      var pages: Set<Int> = []
-      var rows = try transaction.cursor(in: file.tables.rows)
-      while try rows.moveToNext() {
-        guard let row = rows.value else { continue }
-        let address = unsafe row.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
-        pages.insert(Int((address - start) / 4096))
-      }
-      return pages
-    }
+    try leafPages(of: file.tables.rows, in: file) { _ in true }
   }
 
   @Test func `values leave the window`() throws {
