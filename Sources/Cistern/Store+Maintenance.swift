@@ -74,7 +74,7 @@ extension Store {
   /// Replaces the data file of a store with a copy that is as small as its records allow.
   ///
   /// Records that were removed or invalidated, and are still in the file, are removed first. The copy has all other
-  /// records. If it would not be smaller, the file stays. If this fails, or if the process is killed, the file or its
+  /// sound records. If it would not be smaller, the file stays. If this fails, or if the process is killed, the file or its
   /// copy is there, complete. A thread of the library does the work.
   ///
   /// - Parameter directory: The directory of the store. No process may have the store open, because an open file cannot
