@@ -70,9 +70,12 @@ extension ExtentLog {
   /// The free extent that later transactions wait for least: the one that was emptied last.
   ///
   /// It is not one that the transaction in progress has added. LMDB would take new pages for it, and never use them.
-  var newestFree: ExtentNumber? {
+  var newestFree: ExtentNumber? { newestFree(except: []) }
+
+  /// Returns the free extent that later transactions wait for least, without regard to some extents.
+  func newestFree(except excluded: [ExtentNumber]) -> ExtentNumber? {
     var found: (number: ExtentNumber, emptiedBy: TransactionNumber)?
-    for (number, extent) in all {
+    for (number, extent) in all where !excluded.contains(number) {
       guard case .free(let emptiedBy) = extent.state, !summary.added.contains(number) else { continue }
       if found.map({ $0.emptiedBy <= emptiedBy }) ?? true { found = (number, emptiedBy) }
     }

@@ -87,13 +87,20 @@ struct ExtentState: Sendable {
     let separateCount: Int
     /// Second chances of separate records give ages.
     let newestAge: ExtentAge
+    /// The number of transactions that have moved trees out of a window.
+    let preparations: Int?
+
+    fileprivate init(_ state: ExtentState) {
+      reclaim = state.reclaim
+      freeCount = state.log.freeCount
+      count = state.log.count
+      separateCount = state.separates.records.count
+      newestAge = state.log.newestAge
+      preparations = state.clearing?.preparations
+    }
   }
 
-  var reclaimProgress: ReclaimProgress {
-    ReclaimProgress(
-      reclaim: reclaim, freeCount: log.freeCount, count: log.count, separateCount: separates.records.count,
-      newestAge: log.newestAge)
-  }
+  var reclaimProgress: ReclaimProgress { ReclaimProgress(self) }
 
   /// Returns whether no other process has committed since.
   func isCurrent(in horizon: TransactionHorizon) -> Bool { committed.number + 1 == horizon.current.number }

@@ -24,9 +24,15 @@ extension ExtentStep {
       state.experience.treePagesInWindow.formIntersection(occupied.treePages(in: 0..<occupied.pageCount))
     }
     guard let clearing = state.clearing else { return .impossible }
-    guard appended.isDisjoint(with: clearing.extents) else { return .unfinished }
-    closeOpen(of: clearing.extents)
-    guard try empty(clearing, in: &target), try moveTrees(outOf: clearing.window, in: &target) else {
+    try useLowPages(below: clearing.window, in: &target)
+    let extents = clearing.lowExtents + clearing.extents
+    guard appended.isDisjoint(with: extents) else { return .unfinished }
+    closeOpen(of: extents)
+    try releaseFree(of: clearing.lowExtents, in: &target)
+    guard try empty(clearing, in: &target), try makeRoom(beside: clearing, in: &target) else { return .unfinished }
+    let isReady = try isReady(clearing, in: target)
+    if !isReady, state.clearing?.prepares() == true {
+      try moveTrees(outOf: clearing.window, in: &target)
       return .unfinished
     }
     for number in clearing.extents where state.log[number] != nil { try release(number, in: &target) }
@@ -51,13 +57,74 @@ extension ExtentStep {
       guard hasBudget else { return false }
       try evictSeparate(number, keepsUsed: false, in: &target)
     }
+    for number in clearing.lowExtents {
+      guard try empty(number, in: &target) else { return false }
+      try releaseFree(of: clearing.lowExtents, in: &target)
+    }
     for number in clearing.extents {
-      while let extent = state.log[number], !extent.isFree {
-        if state.reclaim == nil { state.reclaim = nextReclaim(of: number, extent) }
-        guard hasBudget, try reclaim(context.limits.reclaimedBytes, in: &target) else { return false }
-      }
+      guard try empty(number, in: &target) else { return false }
     }
     return true
+  }
+
+  /// Releases the free ones of the extents. Otherwise, they would receive further records and copies.
+  private mutating func releaseFree(
+    of extents: [ExtentNumber], in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) {
+    for number in extents where state.log[number]?.isFree == true { try release(number, in: &target) }
+  }
+
+  /// Empties an extent of a clearing. Returns whether this has ended.
+  private mutating func empty(
+    _ number: ExtentNumber, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> Bool {
+    while let extent = state.log[number], !extent.isFree {
+      if state.reclaim == nil { state.reclaim = nextReclaim(of: number, extent) }
+      guard hasBudget, try reclaim(context.limits.reclaimedBytes, in: &target) else { return false }
+    }
+    return true
+  }
+
+  /// Makes room for the record if the pages of the window are not enough. Returns whether this has ended.
+  ///
+  /// The window is still held. The commits of evictions after its release would use its pages.
+  private mutating func makeRoom(
+    beside clearing: WindowClearing, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> Bool {
+    while true {
+      let kept = state.log.count - clearing.extents.count { state.log[$0] != nil }
+      let room = try context.limits.room(beside: pageUsage(in: target)) - kept * context.limits.pagesPerExtent
+      if room >= clearing.window.count { return true }
+      guard hasBudget else { return false }
+      if state.log.availableCount > 1, let free = state.log.newestFree(except: clearing.extents) {
+        try release(free, in: &target)
+      } else if try !reclaim(context.limits.reclaimedBytes, in: &target) {
+        // Without a further victim, the rest of the room is made after the release.
+        return !state.log.hasPending(during: horizon)
+      }
+    }
+  }
+
+  /// Makes LMDB use pages below the window for the trees.
+  private mutating func useLowPages(
+    below window: Range<Int>, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) {
+    guard let lists = try target.committedPageUses(of: [])?.freeLists else { return }
+    // The pages that the transaction has used come from the same lists.
+    let count = LowPages.countToRead(below: window, in: lists, during: horizon) - touched.total
+    if count > 0 { try target.readFreeLists(withPages: count) }
+  }
+
+  /// Returns whether the emptied window can be released. The trees must have left it.
+  ///
+  /// The commits of evictions use many pages. Those that LMDB can use after the last eviction must suffice for the commits from
+  /// the release to the record.
+  private func isReady(
+    _ clearing: WindowClearing, in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> Bool {
+    guard touched.total == 0 else { return false }
+    return try occupiedPages(forWindowOf: clearing.window.count, in: target)?.treePages(in: clearing.window).isEmpty
+      ?? true
   }
 
   /// Returns the reclaim of an extent in the window, or of another extent that must be cleaned first.
@@ -79,23 +146,23 @@ extension ExtentStep {
     return Reclaim(ReclaimPolicy.Choice(number: number, method: .clean), age: extent.age)
   }
 
-  /// Makes LMDB move the pages of its trees that are in the window. Returns false if further ones must wait for a commit.
+  /// Makes LMDB move the pages of its trees that are in the window, as far as the transaction may.
   private mutating func moveTrees(
     outOf window: Range<Int>, in target: inout some ExtentTarget & ~Copyable & ~Escapable
-  ) throws(LMDBError) -> Bool {
-    guard let occupied = try occupiedPages(forWindowOf: window.count, in: target) else { return true }
+  ) throws(LMDBError) {
+    // The commit brings the pages that were freed before closer to their use.
+    outcome.hasChanges = true
+    guard let occupied = try occupiedPages(forWindowOf: window.count, in: target) else { return }
     let contents = occupied.contents(of: window)
     state.experience.treePagesInWindow.formUnion(occupied.treePages(in: window))
     for case .items(let digest, let generation) in contents {
-      guard hasBudget else { return false }
+      guard hasBudget else { return }
       guard let found = try target.move(toFirstFrom: digest, of: generation) else { continue }
       try target.replaceCurrent(with: found.address)
       touched.note(found.digest, of: generation)
-      outcome.hasChanges = true
     }
     // Most of the other pages have rows. Nearly each commit moves the rest.
     if contents.contains(.other) { try rewriteRows(outOf: window, in: &target) }
-    return true
   }
 
   /// Writes the rows as they are, so that LMDB moves their pages.
@@ -112,6 +179,5 @@ extension ExtentStep {
       try target.putRow(ExtentRow.separate(record).bytes(under: key), under: key)
     }
     if try mayHaveRenewals(in: target) { try target.moveRenewals(outOf: window) }
-    outcome.hasChanges = true
   }
 }

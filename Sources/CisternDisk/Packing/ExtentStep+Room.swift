@@ -9,7 +9,7 @@ extension ExtentStep {
   ) throws(LMDBError) -> Bool {
     if hasBatchRoom { return true }
     if size > layout.largestRecord { return try makePages(forSeparate: size, in: &target) }
-    if state.clearing != nil { state.clearing = nil }
+    endClearing()
     try keepReserve(in: &target)
     while !state.log.hasRoom(for: size, in: .writes, during: horizon) {
       // A reader can keep the extents of the reserve from being written.
@@ -33,6 +33,8 @@ extension ExtentStep {
     let pages = sizes.reduce(0) { $0 + ($1 > layout.largestRecord ? context.limits.pages(ofSeparate: $1) : 0) }
     if pages > 0 {
       guard try makePages(pages, in: &target) else { return false }
+    } else {
+      endClearing()
     }
     let extents = small.reduce(0) { $0 + ExtentLayout.room(for: $1) } / (layout.capacity - layout.largestRecord) + 1
     while !hasExtents(for: small), state.log.freeCount < extents + ReclaimPolicy.reserve, hasBudget {
@@ -171,6 +173,11 @@ extension ExtentStep {
     while let free = state.log.newestFree { try release(free, in: &target) }
   }
 
+  /// Ends a clearing in progress for an earlier record, so that its extents are not held any more.
+  private mutating func endClearing() {
+    if state.clearing != nil { state.clearing = nil }
+  }
+
   private mutating func makePages(
     forSeparate size: Int, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
@@ -184,14 +191,20 @@ extension ExtentStep {
   private mutating func makePages(
     _ pages: Int, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
+    // An extent has enough pages in a row for a smaller record.
+    let needsWindow = pages > context.limits.pagesPerExtent
+    if !needsWindow { endClearing() }
+    // The evictions of a clearing can make enough room, but its extents must not stay held.
+    if needsWindow, state.clearing != nil, appendedSeparates.isEmpty {
+      if case .unfinished = try clearWindow(of: pages, in: &target) { return false }
+    }
     while true {
       let taken = state.log.count * context.limits.pagesPerExtent
       let room = try context.limits.room(beside: pageUsage(in: target)) - taken
       if room - unusablePages >= pages { return true }
       // The pages that were freed for this can be used after further commits.
       guard room < pages, hasBudget else { return false }
-      // An extent has enough pages in a row for a smaller record.
-      if pages > context.limits.pagesPerExtent, state.experience.clearedPages < pages {
+      if needsWindow, state.experience.clearedPages < pages {
         // The window is chosen among the pages of the last commit.
         guard appendedSeparates.isEmpty else { return false }
         switch try clearWindow(of: pages, in: &target) {

@@ -41,6 +41,11 @@ protocol ExtentTables: ~Copyable, ~Escapable {
   /// Stores the row of an extent or of a separate record. Removes it if the row is nil.
   mutating func putRow(_ row: [UInt8]?, under key: ExtentRow.Key) throws(LMDBError)
 
+  /// Makes LMDB read its lists of free pages, from the oldest one on, until they have more pages than this number.
+  ///
+  /// The transaction must be able to use so many free pages.
+  mutating func readFreeLists(withPages count: Int) throws(LMDBError)
+
   /// Stores the row of the log.
   mutating func putLogRow(_ row: [UInt8]) throws(LMDBError)
 

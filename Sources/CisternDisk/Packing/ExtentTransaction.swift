@@ -116,6 +116,14 @@ extension ExtentTransaction {
     return try body(value)
   }
 
+  mutating func readFreeLists(withPages count: Int) throws(LMDBError) {
+    // LMDB reads a list if it needs a page. A transaction that removes its own new value gets the page back at once.
+    let value = [UInt8](repeating: 0, count: tables.limits.pageSize * 3 / 4)
+    let keys = UInt.max - UInt(count)...UInt.max
+    for key in keys { try indexed.transaction.put(value.rawSpan, forKey: key, in: tables.extents) }
+    for key in keys { try indexed.transaction.removeValue(forKey: key, in: tables.extents) }
+  }
+
   mutating func putRow(_ row: [UInt8]?, under key: ExtentRow.Key) throws(LMDBError) {
     if let row {
       try indexed.transaction.put(row.rawSpan, forKey: UInt(key.number), in: tables.rows)

@@ -38,18 +38,39 @@ struct OccupiedPages: Sendable {
     self.runs = runs.sorted { $0.pages.lowerBound < $1.pages.lowerBound }
   }
 
-  /// Returns the pages in a row that cost least to empty. Nil if pages that must stay are in each window.
+  /// Pages in a row for a large record.
+  struct Window: Sendable, Equatable {
+    let pages: Range<Int>
+    /// The pages below that are emptied first, for the trees. Empty if the file has enough free pages below the window.
+    let low: Range<Int>
+
+    init(_ pages: Range<Int>, low: Int = 0) {
+      self.pages = pages
+      self.low = pages.lowerBound - low..<pages.lowerBound
+    }
+  }
+
+  /// Returns the window that costs least to empty. Nil if pages that must stay are in each window.
   ///
-  /// Of equal windows, the last one is the best: LMDB gives low pages to its trees first. O(n) for n runs.
-  func cheapestWindow(of count: Int) -> Range<Int>? {
+  /// Of equal windows, the last one is chosen. O(n log n) for n runs.
+  func cheapestWindow(of count: Int) -> Window? {
+    let low = LowPages.wanted
+    let behindFree = cheapest(count, behind: low)
+    let withLow = cheapest(count + low, behind: 0)
+    if let withLow, behindFree.map({ withLow.cost < $0.cost }) ?? true {
+      return Window(withLow.start + low..<withLow.start + low + count, low: low)
+    }
+    let start = behindFree?.start ?? cheapest(count, behind: 0)?.start
+    return start.map { Window($0..<$0 + count) }
+  }
+
+  /// Returns the first of the pages in a row that cost least, among those with so many free pages below them.
+  private func cheapest(_ count: Int, behind freePages: Int) -> (start: Int, cost: Int)? {
     var best: (start: Int, cost: Int)?
     var (first, last) = (0, 0)
     var (cost, fixed) = (0, 0)
-    // A cheapest window begins behind the meta pages, behind a run, or at the end of the file. A move down to the
-    // next of these places adds no run.
-    let lowest = Self.metaPageCount
-    let starts = [lowest] + runs.map(\.pages.upperBound).filter { $0 < fileEnd } + [max(fileEnd, lowest)]
-    for start in starts where start + count <= pageCount {
+    var usedBelow = Self.metaPageCount
+    for start in starts(of: count) {
       while last < runs.count, runs[last].pages.lowerBound < start + count {
         cost += runs[last].cost ?? 0
         fixed += runs[last].cost == nil ? 1 : 0
@@ -58,12 +79,24 @@ struct OccupiedPages: Sendable {
       while first < last, runs[first].pages.upperBound <= start {
         cost -= runs[first].cost ?? 0
         fixed -= runs[first].cost == nil ? 1 : 0
+        usedBelow += runs[first].pages.count
         first += 1
       }
-      if start < fileEnd, start + count > fileEnd { continue }
-      if fixed == 0, best.map({ cost <= $0.cost }) ?? true { best = (start, cost) }
+      let usedInFirst = first < last ? max(start - runs[first].pages.lowerBound, 0) : 0
+      guard fixed == 0, start - usedBelow - usedInFirst >= freePages else { continue }
+      if best.map({ cost <= $0.cost }) ?? true { best = (start, cost) }
     }
-    return best.map { $0.start..<$0.start + count }
+    return best
+  }
+
+  /// The first pages of the candidates for pages in a row, in ascending order.
+  ///
+  /// A move up to the next of these places adds no run, and can add free pages below.
+  private func starts(of count: Int) -> [Int] {
+    let ends = runs.map(\.pages.lowerBound) + [fileEnd, pageCount]
+    return Set(ends.map { $0 - count }).filter { start in
+      start >= Self.metaPageCount && start + count <= pageCount && (start >= fileEnd || start + count <= fileEnd)
+    }.sorted()
   }
 
   /// The pages of trees in a window.

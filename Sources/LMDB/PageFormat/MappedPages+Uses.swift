@@ -63,26 +63,31 @@ extension MappedPages {
       if depth > 1 {
         guard unsafe addFreePages(below: node.child, depth: depth - 1, to: &uses) else { return false }
       } else {
-        guard case .value(let list) = unsafe value(of: node, in: page, lastPage: lastPage),
-          unsafe addFreePages(of: list, to: &uses)
+        guard unsafe node.keySize == MemoryLayout<UInt64>.size,
+          case .value(let list) = unsafe value(of: node, in: page, lastPage: lastPage),
+          let pages = unsafe freePages(of: list, in: uses)
         else { return false }
+        uses.add(PageUses.FreeList(transaction: unsafe node.word64(at: TreeNode.headerSize), pages: pages))
       }
     }
     return true
   }
 
-  /// Adds the pages of a list: their number, and their page numbers. Returns false if the list is invalid.
-  private func addFreePages(of list: UnsafeRawBufferPointer, to uses: inout PageUses) -> Bool {
+  /// Returns the pages of a list, which begins with their number. Nil if the list is invalid.
+  private func freePages(of list: UnsafeRawBufferPointer, in uses: borrowing PageUses) -> [Int]? {
     let width = MemoryLayout<UInt64>.size
-    guard let start = list.baseAddress, list.count >= width else { return false }
+    guard let start = list.baseAddress, list.count >= width else { return nil }
     let count = unsafe start.word64(at: 0)
-    guard count < UInt64(list.count / width), uses.free.count + Int(count) <= uses.lastPage else { return false }
+    // Damaged lists can have the same pages.
+    guard count < UInt64(list.count / width), uses.freeCount + Int(count) <= uses.lastPage else { return nil }
+    var pages: [Int] = []
+    pages.reserveCapacity(Int(count))
     for index in 0..<Int(count) {
       // In bounds: the list has room for `count` numbers after the first one.
       let page = unsafe start.word64(at: (1 + index) * width)
-      guard page > 1, page <= UInt64(uses.lastPage) else { return false }
-      uses.free.append(Int(page))
+      guard page > 1, page <= UInt64(uses.lastPage) else { return nil }
+      pages.append(Int(page))
     }
-    return true
+    return pages
   }
 }

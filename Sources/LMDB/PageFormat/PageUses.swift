@@ -16,14 +16,36 @@ package struct PageUses: Sendable {
     }
   }
 
+  /// The pages of one list of free pages.
+  package struct FreeList: Sendable, Equatable {
+    /// The number of the transaction that freed the pages. No page was freed later.
+    package let transaction: UInt64
+    package let pages: [Int]
+
+    package init(transaction: UInt64, pages: [Int]) {
+      self.transaction = transaction
+      self.pages = pages
+    }
+  }
+
   /// The last page that is in use or free. The file has no pages after it yet.
   package let lastPage: Int
-  package internal(set) var free: [Int] = []
+  /// The lists of free pages, in the order in which LMDB reads them.
+  package private(set) var freeLists: [FreeList] = []
+  /// The number of free pages.
+  package private(set) var freeCount = 0
   package internal(set) var items: [ItemPage] = []
 
-  package init(lastPage: Int, free: [Int] = [], items: [ItemPage] = []) {
+  package init(lastPage: Int, freeLists: [FreeList] = []) {
     self.lastPage = lastPage
-    self.free = free
-    self.items = items
+    for list in freeLists { add(list) }
+  }
+
+  /// All free pages.
+  package var free: [Int] { freeLists.flatMap(\.pages) }
+
+  mutating func add(_ list: FreeList) {
+    freeLists.append(list)
+    freeCount += list.pages.count
   }
 }

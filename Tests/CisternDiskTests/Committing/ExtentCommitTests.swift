@@ -123,7 +123,8 @@ import Testing
     var theirs: ExtentState?
     try put(0..<5, in: file, &ours)
     let window = OccupiedPages.Run(pages: 10..<20, content: .extent(ExtentNumber(number: 1)), cost: 0)
-    let clearing = WindowClearing(10..<20, of: OccupiedPages(pageCount: 30, fileEnd: 30, runs: [window]))
+    let occupied = OccupiedPages(pageCount: 30, fileEnd: 30, runs: [window])
+    let clearing = WindowClearing(OccupiedPages.Window(10..<20), of: occupied)
     ours?.clearing = clearing
     #expect(ours?.log.held == Set(clearing.extents))
     try put(5..<10, in: file, &theirs)

@@ -205,6 +205,8 @@ struct MemoryTarget: ExtentTarget {
     tables.logRow = row
   }
 
+  func readFreeLists(withPages count: Int) {}
+
   func committedPageCount() -> Int { pageCount }
 
   func tablePages() -> TablePages {

@@ -23,37 +23,56 @@ struct OccupiedPagesTests {
       page += count
     }
     let occupied = OccupiedPages(pageCount: pageCount, fileEnd: fileEnd, runs: runs.shuffled(using: &generator))
+    func cost(of pages: Range<Int>) -> Int? {
+      if pages.lowerBound < fileEnd, pages.upperBound > fileEnd { return nil }
+      let costs = runs.filter { $0.pages.overlaps(pages) }.map(\.cost)
+      return costs.contains(nil) ? nil : costs.reduce(0) { $0 + ($1 ?? 0) }
+    }
+    func hasLowPages(_ pages: Range<Int>) -> Bool {
+      (2..<pages.lowerBound).count { page in !runs.contains { $0.pages.contains(page) } } >= LowPages.wanted
+    }
     for count in 1...24 {
-      let costs = (2..<max(pageCount - count + 1, 2)).compactMap { start -> Int? in
-        let window = start..<start + count
-        if window.lowerBound < fileEnd, window.upperBound > fileEnd { return nil }
-        let costs = runs.filter { $0.pages.overlaps(window) }.map(\.cost)
-        return costs.contains(nil) ? nil : costs.reduce(0) { $0 + ($1 ?? 0) }
+      let all = (2..<max(pageCount - count + 1, 3)).map { $0..<$0 + count }.filter { $0.upperBound <= pageCount }
+      let extended = all.map { $0.lowerBound - LowPages.wanted..<$0.upperBound }.filter { $0.lowerBound >= 2 }
+      let best = [all.filter(hasLowPages), extended].map { $0.compactMap(cost).min() }
+      let fallback = best == [nil, nil] ? all.compactMap(cost).min() : nil
+      guard let window = occupied.cheapestWindow(of: count) else {
+        #expect(best == [nil, nil] && fallback == nil)
+        continue
       }
-      let window = occupied.cheapestWindow(of: count)
-      #expect((window == nil) == costs.isEmpty)
-      guard let window else { continue }
-      #expect(window.count == count && window.lowerBound >= 2 && window.upperBound <= pageCount)
-      #expect(window.upperBound <= fileEnd || window.lowerBound >= fileEnd)
-      let cost = runs.filter { $0.pages.overlaps(window) }.reduce(0) { $0 + ($1.cost ?? .max / 100) }
-      #expect(cost == costs.min())
+      #expect(window.pages.count == count && window.low.upperBound == window.pages.lowerBound)
+      #expect(window.low.isEmpty || window.low.count == LowPages.wanted)
+      #expect(cost(of: window.low.lowerBound..<window.pages.upperBound) == fallback ?? best.compactMap(\.self).min())
+      #expect(fallback != nil || !window.low.isEmpty || hasLowPages(window.pages))
     }
   }
 
   @Test func `of equal windows, the last one is chosen`() {
-    let runs = [run(5..<10, cost: 3), run(20..<25, cost: 3), run(30..<35, cost: 4)]
-    let occupied = OccupiedPages(pageCount: 35, fileEnd: 35, runs: runs)
-    #expect(occupied.cheapestWindow(of: 4) == 25..<29)
-    #expect(occupied.cheapestWindow(of: 12) == 10..<22)
-    #expect(occupied.contents(of: 10..<22).count == 1)
+    let runs = [run(45..<50, cost: 3), run(60..<65, cost: 3), run(70..<75, cost: 4)]
+    let occupied = OccupiedPages(pageCount: 75, fileEnd: 75, runs: runs)
+    #expect(occupied.cheapestWindow(of: 4) == OccupiedPages.Window(66..<70))
+    #expect(occupied.cheapestWindow(of: 12) == OccupiedPages.Window(58..<70))
+    #expect(occupied.contents(of: 58..<70).count == 1)
+  }
+
+  @Test func `pages below the window are emptied, too, if few are free`() {
+    let low = LowPages.wanted
+    let runs = (0..<5).map { run(2 + $0 * 100..<102 + $0 * 100, cost: 10) } + [run(502..<503, cost: 1)]
+    let full = OccupiedPages(pageCount: 503, fileEnd: 503, runs: runs)
+    #expect(full.cheapestWindow(of: 60) == OccupiedPages.Window(442..<502, low: low))
+    // Two runs cost more than one, but the last one alone has no free pages below it.
+    #expect(full.cheapestWindow(of: 90) == OccupiedPages.Window(412..<502, low: low))
+    let withFree = OccupiedPages(pageCount: 503, fileEnd: 503, runs: Array(runs.dropFirst()))
+    #expect(withFree.cheapestWindow(of: 90) == OccupiedPages.Window(412..<502))
   }
 
   @Test func `a value has no pages on both sides of the end of the file`() {
-    let occupied = OccupiedPages(pageCount: 30, fileEnd: 20, runs: [run(2..<12, cost: 1)])
-    #expect(occupied.cheapestWindow(of: 8) == 20..<28)
-    #expect(occupied.cheapestWindow(of: 10) == 20..<30)
-    #expect(occupied.cheapestWindow(of: 11) == 2..<13)
-    #expect(occupied.cheapestWindow(of: 19) == nil)
+    let occupied = OccupiedPages(pageCount: 70, fileEnd: 60, runs: [run(2..<20, cost: 1)])
+    #expect(occupied.cheapestWindow(of: 8) == OccupiedPages.Window(62..<70))
+    #expect(occupied.cheapestWindow(of: 10) == OccupiedPages.Window(60..<70))
+    #expect(occupied.cheapestWindow(of: 11) == OccupiedPages.Window(49..<60, low: LowPages.wanted))
+    #expect(occupied.cheapestWindow(of: 58) == OccupiedPages.Window(2..<60))
+    #expect(occupied.cheapestWindow(of: 59) == nil)
   }
 
   @Test func `the newest value costs most, whether or not others were read`() {

@@ -43,7 +43,9 @@ struct PagePlaces: Equatable {
 
   var uses: PageUses {
     let taken = Set(occupied.values.joined())
-    return PageUses(lastPage: pageCount - 1, free: (Self.treePages..<pageCount).filter { !taken.contains($0) })
+    let free = PageUses.FreeList(
+      transaction: 0, pages: (Self.treePages..<pageCount).filter { !taken.contains($0) }.reversed())
+    return PageUses(lastPage: pageCount - 1, freeLists: [free])
   }
 }
 

@@ -86,7 +86,7 @@ struct WindowClearingTests: ExtentFileFixture {
       var window = 0..<0
       try transaction(&state, file) { (step, target) throws(LMDBError) in
         step.outcome.hasChanges = true
-        window = step.state.clearing?.window ?? before.cheapestWindow(of: count) ?? window
+        window = step.state.clearing?.window ?? before.cheapestWindow(of: count)?.pages ?? window
         progress = try step.clearWindow(of: count, in: &target)
       }
       switch progress {
@@ -104,7 +104,7 @@ struct WindowClearingTests: ExtentFileFixture {
     _ window: Range<Int>, of occupied: OccupiedPages, _ state: inout ExtentState?, _ file: ExtentFile
   ) throws {
     try transaction(&state, file) { (step, target) throws(LMDBError) in
-      step.state.clearing = WindowClearing(window, of: occupied)
+      step.state.clearing = WindowClearing(OccupiedPages.Window(window), of: occupied)
       step.outcome.hasChanges = true
     }
     try clear(window.count, &state, file)
@@ -225,6 +225,32 @@ struct WindowClearingTests: ExtentFileFixture {
       }
       try put((0..<20).map { draft(200_000 + round * 20 + $0, size: 900) }, &state, file)
     }
+    try file.environment.close()
+  }
+
+  /// The trees take free pages of the window, unless LMDB has read lists with enough pages below it.
+  @Test func `a released window stays free until the record is stored`() throws {
+    var (file, state) = try fullFile()
+    var full = 0
+    for round in 0..<60 {
+      let large = draft(-round - 1, size: 250_000 + round * 31_000 % 270_000)
+      try clear(file.tables.limits.pages(ofSeparate: large.packedSize), &state, file)
+      try pass(&state, file)
+      do {
+        var isPut = false
+        try transaction(&state, file) { (step, target) throws(LMDBError) in
+          isPut = try step.put(large, of: .first, in: &target)
+        }
+        #expect(isPut, "round \(round)")
+      } catch let error as LMDBError {
+        try #require(error.code == .mapFull)
+        full += 1
+      }
+      for first in stride(from: 0, to: round * 7 % 60, by: 10) {
+        try put((first..<first + 10).map { draft(400_000 + round * 100 + $0, size: 900) }, &state, file)
+      }
+    }
+    #expect(full < 5)
     try file.environment.close()
   }
 
