@@ -72,7 +72,7 @@ extension ExtentLog {
   /// It is not one that the transaction in progress has added. LMDB would take new pages for it, and never use them.
   var newestFree: ExtentNumber? { newestFree(except: []) }
 
-  /// Returns the free extent that later transactions wait for least, without regard to some extents.
+  /// Returns the free extent that later transactions wait for least, except some extents.
   func newestFree(except excluded: [ExtentNumber]) -> ExtentNumber? {
     var found: (number: ExtentNumber, emptiedBy: TransactionNumber)?
     for (number, extent) in all where !excluded.contains(number) {

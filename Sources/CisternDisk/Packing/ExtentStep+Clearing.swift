@@ -99,7 +99,7 @@ extension ExtentStep {
       if state.log.availableCount > 1, let free = state.log.newestFree(except: clearing.extents) {
         try release(free, in: &target)
       } else if try !reclaim(context.limits.reclaimedBytes, in: &target) {
-        // Without a further victim, the rest of the room is made after the release.
+        // Without a further victim, or beside a reader, the rest of the room is made after the release.
         return !state.log.hasPending(during: horizon)
       }
     }
@@ -109,16 +109,16 @@ extension ExtentStep {
   private mutating func useLowPages(
     below window: Range<Int>, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
-    guard let lists = try target.committedPageUses(of: [])?.freeLists else { return }
+    // Added extents have taken many pages of the lists.
+    guard state.log.addedCount == 0, let lists = try target.committedPageUses(of: [])?.freeLists else { return }
     // The pages that the transaction has used come from the same lists.
     let count = LowPages.countToRead(below: window, in: lists, during: horizon) - touched.total
     if count > 0 { try target.readFreeLists(withPages: count) }
   }
 
-  /// Returns whether the emptied window can be released. The trees must have left it.
+  /// Returns whether the emptied window can be released: the trees have left it, and the transaction has not changed the index.
   ///
-  /// The commits of evictions use many pages. Those that LMDB can use after the last eviction must suffice for the commits from
-  /// the release to the record.
+  /// A transaction that changes leaves of the index uses many pages, and could use those of the window.
   private func isReady(
     _ clearing: WindowClearing, in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {

@@ -19,7 +19,7 @@ extension ExtentStep {
     func add(_ first: Int, _ pages: Int, _ content: OccupiedPages.Content, cost: Int?) {
       runs.append(OccupiedPages.Run(pages: first..<first + pages, content: content, cost: cost))
     }
-    let highestCost = EvictionCost.highest(inWindowOf: count * limits.pageSize)
+    let highestCost = EvictionCost.highest(inWindowOf: (count + LowPages.wanted) * limits.pageSize)
     // Copies from the window need a free extent outside of it.
     let policy = ReclaimPolicy(meanRecordSize: state.experience.meanRecordSize)
     let free = policy.gainsByCleaning(in: state.log) ? state.log.newestFree : nil
@@ -50,7 +50,7 @@ extension ExtentStep {
     for page in Self.otherPages(uses, runs) {
       add(page, 1, .other, cost: immovable.contains(page) ? highestCost : costOfOthers)
     }
-    return OccupiedPages(pageCount: limits.pageCount, fileEnd: uses.lastPage + 1, runs: runs)
+    return OccupiedPages(pageCount: limits.pageCount, fileEnd: uses.lastPage + 1, highestCost: highestCost, runs: runs)
   }
 
   private var evictionCosts: EvictionCost {

@@ -17,7 +17,7 @@ enum LowPages {
   ///   - window: The window.
   ///   - lists: The lists of free pages, from the oldest one on.
   ///   - horizon: The horizon of the transaction.
-  /// - Returns: The number. The transaction can take so many pages.
+  /// - Returns: The number, or fewer if the transaction cannot take so many pages.
   static func countToRead(
     below window: Range<Int>, in lists: [PageUses.FreeList], during horizon: TransactionHorizon
   ) -> Int {

@@ -29,12 +29,15 @@ struct OccupiedPages: Sendable {
   let pageCount: Int
   /// The number of pages that the file has. LMDB gives no value pages on both sides of this place.
   let fileEnd: Int
+  /// A cost above that of all values in a window, besides those that leave last.
+  let highestCost: Int
   /// The runs in the order of their pages.
   let runs: [Run]
 
-  init(pageCount: Int, fileEnd: Int, runs: [Run]) {
+  init(pageCount: Int, fileEnd: Int, highestCost: Int = .max, runs: [Run]) {
     self.pageCount = pageCount
     self.fileEnd = fileEnd
+    self.highestCost = highestCost
     self.runs = runs.sorted { $0.pages.lowerBound < $1.pages.lowerBound }
   }
 
@@ -55,16 +58,20 @@ struct OccupiedPages: Sendable {
   /// Of equal windows, the last one is chosen. O(n log n) for n runs.
   func cheapestWindow(of count: Int) -> Window? {
     let low = LowPages.wanted
-    let behindFree = cheapest(count, behind: low)
-    let withLow = cheapest(count + low, behind: 0)
-    if let withLow, behindFree.map({ withLow.cost < $0.cost }) ?? true {
-      return Window(withLow.start + low..<withLow.start + low + count, low: low)
+    var best: (window: Window, cost: Int)?
+    if let (start, cost) = cheapest(count, behind: low) { best = (Window(start..<start + count), cost) }
+    if let (start, cost) = cheapest(count + low, behind: 0), best.map({ cost < $0.cost }) ?? true {
+      best = (Window(start + low..<start + low + count, low: low), cost)
     }
-    let start = behindFree?.start ?? cheapest(count, behind: 0)?.start
-    return start.map { Window($0..<$0 + count) }
+    if let best, best.cost < highestCost { return best.window }
+    // Free pages below the window are not worth a value that leaves last.
+    if let (start, cost) = cheapest(count, behind: 0), best.map({ cost < $0.cost }) ?? true {
+      return Window(start..<start + count)
+    }
+    return best?.window
   }
 
-  /// Returns the first of the pages in a row that cost least, among those with so many free pages below them.
+  /// Returns the first page and the cost of the cheapest pages in a row that have so many free pages below them.
   private func cheapest(_ count: Int, behind freePages: Int) -> (start: Int, cost: Int)? {
     var best: (start: Int, cost: Int)?
     var (first, last) = (0, 0)

@@ -6,7 +6,7 @@ struct WindowClearing: Sendable, Equatable {
   let window: Range<Int>
   /// The extents in the window. Records of another process can still come into them.
   let extents: [ExtentNumber]
-  /// The extents in the low pages. They are not held.
+  /// The extents in the low pages. They are released as soon as they are free.
   let lowExtents: [ExtentNumber]
   /// The separate records in the window and in the low pages.
   let separates: [SeparateNumber]
