@@ -47,9 +47,9 @@ struct OccupiedPages: Sendable {
     /// The pages below that are emptied first, for the trees. Empty if the file has enough free pages below the window.
     let low: Range<Int>
 
-    init(_ pages: Range<Int>, low: Int = 0) {
+    init(_ pages: Range<Int>, low: Range<Int> = 0..<0) {
       self.pages = pages
-      self.low = pages.lowerBound - low..<pages.lowerBound
+      self.low = low
     }
   }
 
@@ -61,23 +61,27 @@ struct OccupiedPages: Sendable {
     var best: (window: Window, cost: Int)?
     if let (start, cost) = cheapest(count, behind: low) { best = (Window(start..<start + count), cost) }
     if let (start, cost) = cheapest(count + low, behind: 0), best.map({ cost < $0.cost }) ?? true {
-      best = (Window(start + low..<start + low + count, low: low), cost)
+      best = (Window(start + low..<start + low + count, low: start..<start + low), cost)
     }
     if let best, best.cost < highestCost { return best.window }
     // Free pages below the window are not worth a value that leaves last.
-    if let (start, cost) = cheapest(count, behind: 0), best.map({ cost < $0.cost }) ?? true {
-      return Window(start..<start + count)
+    guard let (start, cost) = cheapest(count, behind: 0), best.map({ cost < $0.cost }) ?? true else {
+      return best?.window
     }
-    return best?.window
+    let pages = start..<start + count
+    guard let others = cheapest(low, behind: 0, before: start), others.cost < highestCost else { return Window(pages) }
+    return Window(pages, low: others.start..<others.start + low)
   }
 
   /// Returns the first page and the cost of the cheapest pages in a row that have so many free pages below them.
-  private func cheapest(_ count: Int, behind freePages: Int) -> (start: Int, cost: Int)? {
+  private func cheapest(
+    _ count: Int, behind freePages: Int, before end: Int = .max
+  ) -> (start: Int, cost: Int)? {
     var best: (start: Int, cost: Int)?
     var (first, last) = (0, 0)
     var (cost, fixed) = (0, 0)
     var usedBelow = Self.metaPageCount
-    for start in starts(of: count) {
+    for start in starts(of: count, before: end) {
       while last < runs.count, runs[last].pages.lowerBound < start + count {
         cost += runs[last].cost ?? 0
         fixed += runs[last].cost == nil ? 1 : 0
@@ -99,8 +103,8 @@ struct OccupiedPages: Sendable {
   /// The first pages of the candidates for pages in a row, in ascending order.
   ///
   /// A move up to the next of these places adds no run, and can add free pages below.
-  private func starts(of count: Int) -> [Int] {
-    let ends = runs.map(\.pages.lowerBound) + [fileEnd, pageCount]
+  private func starts(of count: Int, before end: Int) -> [Int] {
+    let ends = runs.map(\.pages.lowerBound).filter { $0 < end } + [min(fileEnd, end), min(pageCount, end)]
     return Set(ends.map { $0 - count }).filter { start in
       start >= Self.metaPageCount && start + count <= pageCount && (start >= fileEnd || start + count <= fileEnd)
     }.sorted()

@@ -43,10 +43,16 @@ struct OccupiedPagesTests {
         #expect(expected == nil)
         continue
       }
-      #expect(window.pages.count == count && window.low.upperBound == window.pages.lowerBound)
-      #expect(window.low.isEmpty || window.low.count == LowPages.wanted)
-      #expect(cost(of: window.low.lowerBound..<window.pages.upperBound) == expected)
-      #expect(expected != best || !window.low.isEmpty || hasLowPages(window.pages))
+      #expect(window.pages.count == count && [0, LowPages.wanted].contains(window.low.count))
+      #expect(window.low.isEmpty || window.low.upperBound <= window.pages.lowerBound)
+      if let best, best == expected {
+        let isAdjacent = window.low.upperBound == window.pages.lowerBound
+        #expect(isAdjacent || window.low.isEmpty && (hasLowPages(window.pages) || best == withoutLow))
+        #expect(cost(of: isAdjacent ? window.low.lowerBound..<window.pages.upperBound : window.pages) == best)
+      } else {
+        #expect(cost(of: window.pages) == expected)
+        #expect(window.low.isEmpty || cost(of: window.low) ?? .max < highestCost)
+      }
     }
   }
 
@@ -62,25 +68,30 @@ struct OccupiedPagesTests {
     let low = LowPages.wanted
     let runs = (0..<5).map { run(2 + $0 * 100..<102 + $0 * 100, cost: 10) } + [run(502..<503, cost: 1)]
     let full = OccupiedPages(pageCount: 503, fileEnd: 503, runs: runs)
-    #expect(full.cheapestWindow(of: 60) == OccupiedPages.Window(442..<502, low: low))
+    #expect(full.cheapestWindow(of: 60) == OccupiedPages.Window(442..<502, low: 442 - low..<442))
     // Two runs cost more than one, but the last one alone has no free pages below it.
-    #expect(full.cheapestWindow(of: 90) == OccupiedPages.Window(412..<502, low: low))
+    #expect(full.cheapestWindow(of: 90) == OccupiedPages.Window(412..<502, low: 412 - low..<412))
     let withFree = OccupiedPages(pageCount: 503, fileEnd: 503, runs: Array(runs.dropFirst()))
     #expect(withFree.cheapestWindow(of: 90) == OccupiedPages.Window(412..<502))
   }
 
   @Test func `a value that leaves last stays, although its pages are below the window`() {
-    let runs = [run(2..<100, cost: 1000), run(100..<160, cost: 5), run(160..<200, cost: 1000)]
+    let low = LowPages.wanted
+    let runs = [run(2..<60, cost: 7), run(60..<100, cost: 1000), run(100..<160, cost: 5), run(160..<200, cost: 1000)]
     let occupied = OccupiedPages(pageCount: 200, fileEnd: 200, highestCost: 1000, runs: runs)
-    #expect(occupied.cheapestWindow(of: 40) == OccupiedPages.Window(120..<160))
-    #expect(occupied.cheapestWindow(of: 20) == OccupiedPages.Window(140..<160, low: LowPages.wanted))
+    // Pages elsewhere below the window serve the trees as well.
+    #expect(occupied.cheapestWindow(of: 40) == OccupiedPages.Window(120..<160, low: 60 - low..<60))
+    #expect(occupied.cheapestWindow(of: 20) == OccupiedPages.Window(140..<160, low: 140 - low..<140))
+    let withoutLow = OccupiedPages(
+      pageCount: 200, fileEnd: 200, highestCost: 1000, runs: [run(2..<100, cost: 1000)] + runs.dropFirst(2))
+    #expect(withoutLow.cheapestWindow(of: 40) == OccupiedPages.Window(120..<160))
   }
 
   @Test func `a value has no pages on both sides of the end of the file`() {
     let occupied = OccupiedPages(pageCount: 70, fileEnd: 60, runs: [run(2..<20, cost: 1)])
     #expect(occupied.cheapestWindow(of: 8) == OccupiedPages.Window(62..<70))
     #expect(occupied.cheapestWindow(of: 10) == OccupiedPages.Window(60..<70))
-    #expect(occupied.cheapestWindow(of: 11) == OccupiedPages.Window(49..<60, low: LowPages.wanted))
+    #expect(occupied.cheapestWindow(of: 11) == OccupiedPages.Window(49..<60, low: 49 - LowPages.wanted..<49))
     #expect(occupied.cheapestWindow(of: 58) == OccupiedPages.Window(2..<60))
     #expect(occupied.cheapestWindow(of: 59) == nil)
   }
