@@ -30,12 +30,16 @@ extension ExtentStep {
     closeOpen(of: extents)
     try releaseFree(of: clearing.lowExtents, in: &target)
     guard try empty(clearing, in: &target), try makeRoom(beside: clearing, in: &target) else { return .unfinished }
-    let isReady = try isReady(clearing, in: target)
+    let occupied = try occupiedPages(forWindowOf: clearing.window.count, in: target)
+    // A transaction that changes leaves of the index uses many pages, and could use those of the window.
+    let isReady = touched.total == 0 && occupied?.treePages(in: clearing.window).isEmpty ?? true
     if !isReady, state.clearing?.prepares() == true {
-      try moveTrees(outOf: clearing.window, in: &target)
+      if let occupied { try moveTrees(outOf: clearing.window, of: occupied, in: &target) }
+      // The commit brings the pages that were freed before closer to their use.
+      outcome.hasChanges = true
       return .unfinished
     }
-    for number in clearing.extents where state.log[number] != nil { try release(number, in: &target) }
+    try releaseFree(of: clearing.extents, in: &target)
     state.clearing = nil
     state.experience.clearedPages = count
     return .finished
@@ -116,17 +120,6 @@ extension ExtentStep {
     if count > 0 { try target.readFreeLists(withPages: count) }
   }
 
-  /// Returns whether the emptied window can be released: the trees have left it, and the transaction has not changed the index.
-  ///
-  /// A transaction that changes leaves of the index uses many pages, and could use those of the window.
-  private func isReady(
-    _ clearing: WindowClearing, in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
-  ) throws(LMDBError) -> Bool {
-    guard touched.total == 0 else { return false }
-    return try occupiedPages(forWindowOf: clearing.window.count, in: target)?.treePages(in: clearing.window).isEmpty
-      ?? true
-  }
-
   /// Returns the reclaim of an extent in the window, or of another extent that must be cleaned first.
   ///
   /// The held extents give no room for copies.
@@ -148,11 +141,8 @@ extension ExtentStep {
 
   /// Makes LMDB move the pages of its trees that are in the window, as far as the transaction may.
   private mutating func moveTrees(
-    outOf window: Range<Int>, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+    outOf window: Range<Int>, of occupied: OccupiedPages, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
-    // The commit brings the pages that were freed before closer to their use.
-    outcome.hasChanges = true
-    guard let occupied = try occupiedPages(forWindowOf: window.count, in: target) else { return }
     let contents = occupied.contents(of: window)
     state.experience.treePagesInWindow.formUnion(occupied.treePages(in: window))
     for case .items(let digest, let generation) in contents {

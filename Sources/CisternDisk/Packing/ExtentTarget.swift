@@ -43,7 +43,8 @@ protocol ExtentTables: ~Copyable, ~Escapable {
 
   /// Makes LMDB read its lists of free pages, from the oldest one on, until they have more pages than this number.
   ///
-  /// The transaction must be able to use so many free pages.
+  /// The transaction must be able to use so many free pages. Unlike ``WriteStep/mergeFreeLists(withPages:in:)``, they need not be in
+  /// a row.
   mutating func readFreeLists(withPages count: Int) throws(LMDBError)
 
   /// Stores the row of the log.
