@@ -1,4 +1,5 @@
 import Cistern
+import CisternTesting
 import Locking
 import Synchronization
 
@@ -98,9 +99,9 @@ final class ContentsExercise: Exercise {
   /// Reads the initial entries while others write them.
   private func readContents(_ client: Performer) async -> Outcome {
     let prefix = Self.prefixes[client.index(below: Self.prefixes.count)]
-    var history = ContentsHistory()
+    var history = ContentsHistory<String, UInt64>()
     for await update in room.cache.contentUpdates(.prefix(prefix)) {
-      if let wrong = history.take(update) { violations.report(.observed, wrong) }
+      if let wrong = history.take(update) { violations.report(.observed, wrong.description) }
       if history.isComplete { break }
     }
     // The contents of a cancelled task end early.

@@ -1,10 +1,11 @@
 import Cistern
+import CisternTesting
 import Locking
 
 /// An observer of the contents of an exercise's cache. It reports gaps and duplicates.
 final class ContentsWitness: Sendable {
   private let prefix: String
-  private let history = Guarded(ContentsHistory())
+  private let history = Guarded(ContentsHistory<String, UInt64>())
   private let observations = Observations()
   private let violations: ViolationLog
 

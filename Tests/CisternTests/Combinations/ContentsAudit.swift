@@ -7,19 +7,21 @@ import Locking
 
 /// A consumer of a cache's contents that records gaps and duplicates: elements that contradict the elements before them.
 final class ContentsAudit: Sendable {
+  fileprivate typealias History = ContentsHistory<String, Document>
+
   fileprivate struct State {
-    var documents: [String: Document] = [:]
-    var isComplete = false
-    /// Whether the end of the trial was observed. The contents stay as they were before.
-    var hasEnded = false
-    var isEnding = false
-    var findings: [Finding] = []
+    var history = History()
+    var findings: [History.Contradiction] = []
+    var progress = Progress.beforeEnd
   }
 
-  struct Finding: Sendable {
-    let text: String
-    /// Whether an absent key had a value before a change. An expired value is no entry, although the change may have it.
-    var mayBeOfExpired = false
+  fileprivate enum Progress {
+    /// The end of the trial was not observed.
+    case beforeEnd
+    /// The end of the trial was observed before the end of the initial entries.
+    case ending
+    /// The end of the trial was observed. The contents stay as they were before.
+    case ended
   }
 
   private let state = Guarded(State())
@@ -33,72 +35,26 @@ final class ContentsAudit: Sendable {
     state.withLock { $0.take(update) }
   }
 
-  var findings: [Finding] { state.withLock { $0.findings } }
+  var findings: [ContentsHistory<String, Document>.Contradiction] { state.withLock { $0.findings } }
 
   /// Whether the consumer has observed the end of the trial with all initial entries.
-  var hasEnded: Bool { state.withLock { $0.hasEnded } }
+  var hasEnded: Bool { state.withLock { $0.progress == .ended } }
 
   /// Whether the consumer has all initial entries.
-  var isComplete: Bool { state.withLock { $0.isComplete } }
+  var isComplete: Bool { state.withLock { $0.history.isComplete } }
 
-  subscript(key: String) -> Document? { state.withLock { $0.documents[key] } }
+  subscript(key: String) -> Document? { state.withLock { $0.history.contents[key] } }
 }
 
 extension ContentsAudit.State {
   fileprivate mutating func take(_ update: ContentUpdate<String, Document>) {
-    if hasEnded { return }
-    switch update {
-    case .initial(let key, let document):
-      if isComplete { find("\(key) is an initial entry after the initial entries") }
-      if let old = documents[key] { find("\(key) was \(old), and is an initial entry") }
-      documents[key] = document
-    case .initialEnded:
-      if isComplete { find("the initial entries ended twice") }
-      isComplete = true
-      if isEnding { hasEnded = true }
-    case .changed(let change):
-      check(change)
-      update.apply(to: &documents)
-    case .restarted(let cause):
-      if case .invalidated(.tag(Arena.lastTag))? = cause?.event { isEnding = true }
-      if isEnding, isComplete {
-        hasEnded = true
-      } else {
-        isComplete = false
-        update.apply(to: &documents)
-      }
-    case .left(let key):
-      find("\(key) left a scope of everything")
-    case .failed(let error):
-      find("the contents failed: \(error)")
+    if progress == .ended { return }
+    if case .restarted(let cause) = update, case .invalidated(.tag(Arena.lastTag))? = cause?.event {
+      progress = history.isComplete ? .ended : .ending
+      if progress == .ended { return }
     }
-  }
-
-  private mutating func find(_ text: String, mayBeOfExpired: Bool = false) {
-    findings.append(ContentsAudit.Finding(text: text, mayBeOfExpired: mayBeOfExpired))
-  }
-
-  /// Compares the value before a change with the elements before. A gap or a duplicate lies between two different values.
-  fileprivate mutating func check(_ change: Change<String, Document>) {
-    switch change.event {
-    case .inserted(let key, _), .updated(let key, _): check(change.previous, of: key)
-    // A removal can concern a key that no element before has.
-    case .removed(let key, _): if case .some = documents[key] { check(change.previous, of: key) }
-    case .cleared, .invalidated: find("\(change.event) is no change of a key")
-    }
-  }
-
-  private mutating func check(_ previous: PreviousValue<Document>, of key: String) {
-    let (present, text) = (documents[key], documents[key].map { "\($0)" } ?? "absent")
-    switch previous {
-    // During the initial entries, a key that was not read yet is absent. Its value can have been removed and written again
-    // before the enumeration.
-    case .value where present == nil && !isComplete: break
-    case .value(let value) where value != present:
-      find("\(key) was \(text), and changed from \(value)", mayBeOfExpired: present == nil)
-    case .none where present != nil: find("\(key) was \(text), and changed from nothing")
-    case .value, .none, .unknown: break
-    }
+    if let contradiction = history.take(update) { findings.append(contradiction) }
+    if progress == .ending, history.isComplete { progress = .ended }
   }
 }
 

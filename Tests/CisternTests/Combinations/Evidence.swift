@@ -25,7 +25,7 @@ struct Evidence: Sendable {
   /// The documents of the other cache for each kind of reader.
   let others: [(place: String, document: Document?)]
   /// The document according to each consumer of contents, with its contradictions.
-  let contents: [(name: String, document: Document?, findings: [ContentsAudit.Finding])]
+  let contents: [(name: String, document: Document?, findings: [ContentsHistory<String, Document>.Contradiction])]
   /// The events that contradicted earlier ones for an observer.
   let auditFindings: [String]
   /// The cache's violated invariants.

@@ -4,7 +4,7 @@ extension Property {
   static let contentsAgree = Property("contents agree with look-ups") { evidence in
     let mayHaveExpired = evidence.record.losses.contains { $0.kind == .expiry }
     return evidence.contents.flatMap { contents -> [String] in
-      var findings = contents.findings.filter { !(mayHaveExpired && $0.mayBeOfExpired) }.map(\.text)
+      var findings = contents.findings.filter { !(mayHaveExpired && $0.mayBeOfExpired) }.map(\.description)
       if contents.document != evidence.found {
         let texts = [contents.document, evidence.found].map { $0.map { "\($0)" } ?? "nothing" }
         findings.append("the result is \(texts[0]), but the cache has \(texts[1])")

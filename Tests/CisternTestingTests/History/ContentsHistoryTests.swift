@@ -1,7 +1,6 @@
 import Cistern
+import CisternTesting
 import Testing
-
-@testable import StressKit
 
 struct ContentsHistoryTests {
   private typealias Update = ContentUpdate<String, UInt64>
@@ -12,19 +11,19 @@ struct ContentsHistoryTests {
 
   /// Returns the contradictions of a sequence.
   private func contradictions(_ updates: Update...) -> [String] {
-    var history = ContentsHistory()
-    return updates.compactMap { history.take($0) }
+    var history = ContentsHistory<String, UInt64>()
+    return updates.compactMap { history.take($0)?.description }
   }
 
   @Test func `changes after the initial entries continue from them`() {
-    var history = ContentsHistory()
+    var history = ContentsHistory<String, UInt64>()
     let updates: [Update] = [
       .initial("a", 1), changed(.inserted("b", 2), from: .none), .initialEnded,
       changed(.updated("a", 3), from: .value(1)),
       changed(.removed("b", .explicit), from: .value(2)), changed(.inserted("b", 4), from: .none),
       changed(.updated("b", 5), from: .unknown),
     ]
-    #expect(updates.compactMap { history.take($0) } == [])
+    #expect(updates.compactMap { history.take($0)?.description } == [])
     #expect(history.contents == ["a": 3, "b": 5])
     #expect(history.judgeRest(["a": 3, "b": 5]) == nil)
     #expect(history.judgeRest(["a": 3]) == "b is absent, but the contents have 5")
@@ -42,6 +41,15 @@ struct ContentsHistoryTests {
         == ["a was 1, and changed from nothing"])
   }
 
+  @Test func `the value before a change of an absent key may have expired`() {
+    var history = ContentsHistory<String, UInt64>()
+    for update in [Update.initial("a", 1), .initialEnded] { _ = history.take(update) }
+    let ofAbsent = history.take(changed(.updated("b", 3), from: .value(2)))
+    #expect(ofAbsent?.mayBeOfExpired == true)
+    let ofPresent = history.take(changed(.updated("a", 3), from: .value(2)))
+    #expect(ofPresent?.mayBeOfExpired == false)
+  }
+
   @Test func `an initial entry comes once, and before the end of the initial entries`() {
     #expect(contradictions(.initial("a", 1), .initial("a", 2)) == ["a was 1, and is an initial entry"])
     #expect(
@@ -52,6 +60,6 @@ struct ContentsHistoryTests {
   }
 
   @Test func `contents without an end of the initial entries are not at rest`() {
-    #expect(ContentsHistory().judgeRest([:]) == "the initial entries have not ended")
+    #expect(ContentsHistory<String, UInt64>().judgeRest([:]) == "the initial entries have not ended")
   }
 }
