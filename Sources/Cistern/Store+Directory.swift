@@ -47,30 +47,26 @@ extension Store {
     // An invalid limit must not leave a new directory.
     try options.checkLimit(location: directory)
     let number = Self.nextNumber()
-    let identity = try Self.identity(of: directory, isReadOnly: configuration.isReadOnly)
+    let reportLog = ReportLog(handler: configuration.reportHandler, number: number)
+    let tier = try DiskTier(directory: directory, options: options, report: { reportLog.add($0) })
     let settings = configuration.settings(memoryLimit: .bytes(memoryLimit), disk: options.settings)
-    let (shared, isNew) = try StoreRegistry.shared.open(identity, settings: settings, location: directory) {
-      () throws(CisternError) in
-      let reportLog = ReportLog(handler: configuration.reportHandler, number: number)
-      let tier = try DiskTier(directory: directory, options: options, report: { reportLog.add($0) })
-      return SharedStore(
+    let (shared, isNew) = try StoreRegistry.shared.open(tier, settings: settings, location: directory) {
+      SharedStore(
         memoryLimit: memoryLimit, secondTier: tier, configuration: configuration, reportLog: reportLog,
         listing: SharedStore.Listing {
           configuration.settings(memoryLimit: .bytes(memoryLimit), disk: tier.settings)
-        } remove: {
-          StoreRegistry.shared.forget($0, at: identity)
+        } remove: { [engine = tier.engineIdentity] in
+          StoreRegistry.shared.forget($0, of: engine)
         })
     }
-    if !isNew { shared.reportLog.addHandler(configuration.reportHandler, number) }
+    if !isNew {
+      // The tier of the shared state stays open for this store, too.
+      tier.withdraw()
+      // Another thread has made the state for the engine that this one has opened.
+      if tier.isFirst { for report in reportLog.newest { shared.reportLog.add(report) } }
+      shared.reportLog.addHandler(configuration.reportHandler, number)
+    }
     self.init(sharing: shared, number: number)
-  }
-
-  /// Returns the identity of the directory. Creates the directory if it is missing.
-  private static func identity(of directory: String, isReadOnly: Bool) throws(CisternError) -> DirectoryIdentity {
-    // The opening finds other problems with an existing directory.
-    if !directory.utf8.contains(0), let identity = DirectoryIdentity(ifPresent: directory) { return identity }
-    try DiskDirectory.prepare(directory, isReadOnly: isReadOnly)
-    return try DirectoryIdentity(of: directory)
   }
 }
 

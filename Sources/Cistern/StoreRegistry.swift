@@ -2,17 +2,11 @@ import CisternCore
 import CisternDisk
 import Locking
 
-/// The directories that the stores of this process have open, each with its shared state.
+/// The shared states of the stores that this process has open, one for each engine of the disk tier.
+///
+/// The registry of the disk tier alone decides which engine a directory has.
 final class StoreRegistry: Sendable {
   static let shared = StoreRegistry()
-
-  private struct Place: Sendable {
-    /// The shared state, or nil while a thread opens the directory. Other threads wait.
-    var store: Reference?
-    /// The fork count of the process that opened the directory. After a fork, the child must not wait for locks of
-    /// its parent.
-    let forkCount: Int
-  }
 
   private struct Reference: Sendable {
     weak var store: SharedStore?
@@ -20,43 +14,41 @@ final class StoreRegistry: Sendable {
     let identity: ObjectIdentifier
   }
 
-  private let places = Monitor<[DirectoryIdentity: Place]>([:])
+  /// A living state keeps its engine alive, so that no other engine has the same identity.
+  private let references = Guarded<[ObjectIdentifier: Reference]>([:])
 
-  /// Returns the shared state of the directory: the open one, which must have these settings, or a new one.
+  /// Returns the shared state of the tier's engine: the open one, which must have these settings, or a new one.
+  ///
+  /// The tier of a new state stays open. Otherwise, the caller withdraws it.
   func open(
-    _ identity: DirectoryIdentity, settings: OpenSettings, location: String,
-    make: () throws(CisternError) -> SharedStore
+    _ tier: DiskTier, settings: OpenSettings, location: String, make: () -> SharedStore
   ) throws(CisternError) -> (store: SharedStore, isNew: Bool) {
-    let forkCount = ForkCount.current
+    var made: SharedStore?
     while true {
       // The reference is returned from the lock, because releasing the last one inside it would deadlock.
-      let found = places.wait { places -> SharedStore?? in
-        if let place = places[identity], place.forkCount == forkCount {
-          guard let reference = place.store else { return nil }
-          if let store = reference.store { return .some(store) }
-        }
-        places[identity] = Place(store: nil, forkCount: forkCount)
-        return .some(nil)
+      let found = references.withLock { references -> SharedStore? in
+        // Bound first: Swift 6.3 does not retain an object that it reads by an optional chain to a weak reference.
+        if let reference = references[tier.engineIdentity], let store = reference.store { return store }
+        // Made outside the lock, below.
+        if let made { references[tier.engineIdentity] = Reference(store: made, identity: ObjectIdentifier(made)) }
+        return nil
       }
-      guard let found else { break }
-      if try found.addOpening(with: settings, location: location) { return (found, false) }
-      forget(ObjectIdentifier(found), at: identity)
-    }
-    do throws(CisternError) {
-      let store = try make()
-      let reference = Reference(store: store, identity: ObjectIdentifier(store))
-      places.change { $0[identity] = Place(store: reference, forkCount: forkCount) }
-      return (store, true)
-    } catch {
-      places.change { $0[identity] = nil }
-      throw error
+      if let found {
+        if try found.addOpening(with: settings, location: location) { return (found, false) }
+        // It was closed since.
+        forget(ObjectIdentifier(found), of: tier.engineIdentity)
+      } else if let made {
+        return (made, true)
+      } else {
+        made = make()
+      }
     }
   }
 
-  /// Removes the shared state of a directory after it was closed or released. A newer state of the directory stays.
-  func forget(_ store: ObjectIdentifier, at identity: DirectoryIdentity) {
-    places.change { places in
-      if places[identity]?.store?.identity == store { places[identity] = nil }
+  /// Removes the shared state of an engine after it was closed or released. A newer state of the engine stays.
+  func forget(_ store: ObjectIdentifier, of engine: ObjectIdentifier) {
+    references.withLock { references in
+      if references[engine]?.identity == store { references[engine] = nil }
     }
   }
 }

@@ -8,6 +8,8 @@ import CisternCore
 package final class DiskTier: SharedTier {
   let engine: DiskEngine
   private let owner: DiskOwner
+  /// Whether this tier has opened the directory. Otherwise it shares the engine that was open.
+  package let isFirst: Bool
 
   /// Opens the store in `directory`. Creates the directory and its missing parents unless the options are
   /// read-only.
@@ -25,7 +27,8 @@ package final class DiskTier: SharedTier {
     directory: String, options: DiskOptions, report: @escaping @Sendable (StoreReport) -> Void = { _ in }
   ) throws(CisternError) {
     owner = DiskOwner()
-    engine = try DiskRegistry.shared.open(directory: directory, options: options, owner: owner, report: report)
+    (engine, isFirst) = try DiskRegistry.shared.open(
+      directory: directory, options: options, owner: owner, report: report)
   }
 
   /// Opens the store in `directory`. See ``init(directory:options:report:)``.
@@ -41,8 +44,16 @@ package final class DiskTier: SharedTier {
   /// The settings in which further openings of the directory in this process must agree.
   package var settings: OpenSettings { engine.settings }
 
+  /// The identity of the state that all tiers of the directory share.
+  package var engineIdentity: ObjectIdentifier { ObjectIdentifier(engine) }
+
   deinit {
     // The writer thread still commits the staged writes. The deinitializer does not wait for it.
+    withdraw()
+  }
+
+  /// Ends the opening without a flush, and does not wait.
+  package func withdraw() {
     if owner.close() { DiskRegistry.shared.release(engine, owner: owner) }
   }
 

@@ -21,7 +21,7 @@ package final class ReportLog: Sendable {
     for handler in handlers.withLock({ Array($0.values) }) { handler(report) }
   }
 
-  var newest: [StoreReport] { reports.withLock { $0 } }
+  package var newest: [StoreReport] { reports.withLock { $0 } }
 
   package func addHandler(_ handler: (@Sendable (StoreReport) -> Void)?, _ number: Int) {
     if let handler { handlers.withLock { $0[number] = handler } }

@@ -14,6 +14,9 @@ import Synchronization
 /// Otherwise, the opening throws `CisternError` with the code ``CisternError/Code/conflictingOpen``, and the message
 /// names the setting.
 ///
+/// A store belongs to the path of its directory. If the directory is renamed, the path gets a new one, which later stores of the
+/// path share. A store of the new name has the renamed directory alone. See <doc:DurabilityGuarantees>.
+///
 /// The directory closes when the last of these stores is closed, or with the last reference to them and to their
 /// caches. A store that was released without ``close()`` does not keep the directory open when another store closes
 /// it.

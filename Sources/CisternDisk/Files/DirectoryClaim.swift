@@ -35,6 +35,9 @@ final class DirectoryClaim: Sendable {
     if mark >= 0 { close(mark) }
   }
 
+  /// The identity of the claimed directory, or nil if it cannot be examined. No other directory has it while the claim exists.
+  var directoryIdentity: DirectoryIdentity? { DirectoryIdentity(descriptor: gate.descriptor) }
+
   /// Runs `body` inside the gate. See ``DirectoryGate/hold(_:_:)``.
   func withGate<Result, Failure: Error>(
     _ wrap: (SystemError) -> Failure, _ body: () throws(Failure) -> Result

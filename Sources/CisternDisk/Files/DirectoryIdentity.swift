@@ -26,6 +26,17 @@ package struct DirectoryIdentity: Hashable, Sendable {
   package init?(ifPresent directory: String) {
     var status = stat()
     guard unsafe stat(directory, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  /// Creates the identity of an open directory. Returns nil if it cannot be examined.
+  init?(descriptor: Int32) {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
     device = UInt64(truncatingIfNeeded: status.st_dev)
     node = UInt64(truncatingIfNeeded: status.st_ino)
   }

@@ -45,16 +45,20 @@ extension DiskOpening {
   /// Other processes use the files at the path, and the old claim does not exclude them.
   mutating func claimAgain() throws(CisternError) -> DirectoryClaim {
     try DiskDirectory.prepare(directory, isReadOnly: false)
-    add(
-      .filesReplaced,
-      "the store's directory, or its mark file, was removed or replaced while the store was open; "
-        + "the store uses the files that are there now")
     setFoldersAside()
     do {
       return try DirectoryClaim(directory: directory, isReadOnly: false)
     } catch {
       throw DiskDirectory.unusable(directory, error)
     }
+  }
+
+  /// Adds a report of the new claim.
+  mutating func reportNewClaim() {
+    add(
+      .filesReplaced,
+      "the store's directory, or its mark file, was removed or replaced while the store was open; "
+        + "the store uses the files that are there now")
   }
 
   /// Opens the file that is in the directory now, for an open store that has closed its file.

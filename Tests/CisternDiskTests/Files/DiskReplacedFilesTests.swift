@@ -145,6 +145,51 @@ import Testing
     try await tier.close()
   }
 
+  /// A tier whose disk fails until the switch is cleared, so that it cannot follow its path.
+  private func failingTier(_ failing: Switch<DiskFaults.Fault>) async throws -> (TemporaryDirectory, DiskTier) {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+    let cache = try tier.cache()
+    cache.put("before", bytes("before"))
+    try await tier.flush()
+    failing.set(.inputOutput)
+    cache.put("lost", bytes("lost"))
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    return (scratch, tier)
+  }
+
+  @Test func `an opening shares a store that moves to its directory, also while the disk fails`() async throws {
+    let failing = Switch<DiskFaults.Fault>()
+    let (scratch, tier) = try await failingTier(failing)
+    try FileManager.default.removeItem(atPath: scratch.store)
+    let other = try openTier(scratch, interval: .seconds(3600))
+    #expect(other.engine === tier.engine)
+    failing.set(nil)
+    _ = try? await tier.flush()
+    try tier.cache().put("after", bytes("after"))
+    try await tier.flush()
+    #expect(try other.cache().get("after") == bytes("after"))
+    let third = try openTier(scratch, interval: .seconds(3600))
+    #expect(third.engine === tier.engine)
+    for tier in [tier, other, third] { try await tier.close() }
+  }
+
+  @Test func `a renamed directory is refused until the store that has it open can leave it`() async throws {
+    let failing = Switch<DiskFaults.Fault>()
+    let (scratch, tier) = try await failingTier(failing)
+    let renamed = scratch.path + "/renamed"
+    try FileManager.default.moveItem(atPath: scratch.store, toPath: renamed)
+    let options = tier.engine.options
+    let error = #expect(throws: CisternError.self) { _ = try DiskTier(directory: renamed, options: options) }
+    #expect(error?.code == .storeInUse)
+    failing.set(nil)
+    let other = try DiskTier(directory: renamed, options: options)
+    #expect(other.engine !== tier.engine)
+    #expect(try other.cache().get("before") == bytes("before") && tier.cache().get("before") == nil)
+    try await other.close()
+    try await tier.close()
+  }
+
   @Test func `a file that another process set aside is not reported as removed`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 20)

@@ -2,66 +2,78 @@ import CisternCore
 import Locking
 
 /// The engines that are open in this process, one for each directory, regardless of the path.
+///
+/// An engine belongs to the path of its first opening. If the path leads to another directory, the engine moves there with
+/// its next commit, and its entry here moves along.
 final class DiskRegistry: Sendable {
   static let shared = DiskRegistry()
 
-  private enum Place: Sendable {
-    /// A thread opens the directory. Other threads wait.
-    case opening
-    /// The directory is open, with this number of owners.
-    case open(DiskEngine, owners: Int)
-    /// The last owner has closed, and the writer thread has not ended. Other threads wait.
-    case closing(DiskEngine)
-
-    var engine: DiskEngine? {
-      switch self {
-      case .opening: nil
-      case .open(let engine, _), .closing(let engine): engine
-      }
-    }
-  }
-
-  private let places = Monitor<[DirectoryIdentity: Place]>([:])
+  let directories = Monitor(OpenDirectories())
 
   /// Opens the directory, or shares the engine that is open.
+  ///
+  /// - Returns: The engine, and whether this call has opened it.
   func open(
     directory: String, options: DiskOptions, owner: DiskOwner, report: @escaping @Sendable (StoreReport) -> Void
-  ) throws(CisternError) -> DiskEngine {
+  ) throws(CisternError) -> (engine: DiskEngine, isFirst: Bool) {
     let directory = DiskDirectory.absolutePath(directory)
     let limits = try DiskLimits(options.limit, location: directory)
-    try DiskDirectory.prepare(directory, isReadOnly: options.isReadOnly)
-    let identity = try DirectoryIdentity(of: directory)
-    let shared = places.wait { places -> DiskEngine?? in
-      switch places[identity] {
-      case .open(let engine, let owners) where !engine.isInherited:
+    let identity = try identity(of: directory, isReadOnly: options.isReadOnly)
+    let arriving = bringIntoPlace(identity)
+    let shared = directories.wait { directories -> DiskEngine?? in
+      switch directories.place(of: identity, arriving: arriving) {
+      case .open(let engine):
         // Counts the owner before the options are compared, without the lock, below. A conflict releases it again.
-        places[identity] = .open(engine, owners: owners + 1)
+        directories.addOwner(of: engine)
         return .some(engine)
-      case .closing(let engine) where !engine.isInherited: return nil
-      case .opening: return nil
-      case nil, .open, .closing:
-        places[identity] = .opening
+      case .changing: return nil
+      case .free:
+        directories.beginOpening(identity)
         return .some(nil)
       }
     }
     if let engine = shared {
-      let differences = engine.settings.differences(in: options.settings)
-      guard differences.isEmpty else {
+      do throws(CisternError) {
+        try checkIsShareable(engine, at: identity, arriving: arriving, options, location: directory)
+      } catch {
         _ = release(engine, owner: owner)
-        throw OpenSettings.conflict("the store", differences, location: directory)
+        throw error
       }
       engine.addReporter(report, for: owner.number)
-      return engine
+      return (engine, false)
     }
     do throws(CisternError) {
+      try DiskDirectory.prepare(directory, isReadOnly: options.isReadOnly)
       let engine = try DiskOpening(directory: directory, options: options, limits: limits).open(
         reportingTo: report, for: owner)
-      places.change { $0[identity] = .open(engine, owners: 1) }
-      return engine
+      // The directory can have been replaced since it was examined.
+      directories.change { $0.endOpening(identity, as: engine, in: engine.claim.directoryIdentity ?? identity) }
+      return (engine, true)
     } catch {
-      places.change { $0[identity] = nil }
+      directories.change { $0.cancelOpening(identity) }
       throw error
     }
+  }
+
+  /// Returns the identity of the directory. Creates the directory if it is missing.
+  private func identity(of directory: String, isReadOnly: Bool) throws(CisternError) -> DirectoryIdentity {
+    // The opening finds other problems with an existing directory.
+    if !directory.utf8.contains(0), let identity = DirectoryIdentity(ifPresent: directory) { return identity }
+    try DiskDirectory.prepare(directory, isReadOnly: isReadOnly)
+    return try DirectoryIdentity(of: directory)
+  }
+
+  private func checkIsShareable(
+    _ engine: DiskEngine, at identity: DirectoryIdentity, arriving: [DiskEngine], _ options: DiskOptions,
+    location: String
+  ) throws(CisternError) {
+    let differences = engine.settings.differences(in: options.settings)
+    guard differences.isEmpty else { throw OpenSettings.conflict("the store", differences, location: location) }
+    guard engine.isLeaving(identity), !arriving.contains(where: { $0 === engine }) else { return }
+    throw CisternError(
+      .storeInUse,
+      "a store of this process has the directory open under its former path \(engine.directory), and cannot release it while the disk fails",
+      location: location, remedy: "Close that store")
   }
 
   /// Runs `body` while no thread of this process has the directory open or can open it.
@@ -71,19 +83,19 @@ final class DiskRegistry: Sendable {
     in directory: String, _ body: () throws(CisternError) -> Result
   ) throws(CisternError) -> Result {
     let identity = try DirectoryIdentity(of: directory)
-    let isFree = places.wait { places -> Bool? in
-      switch places[identity] {
-      case .opening, .closing: return nil
+    let isFree = directories.wait { directories -> Bool? in
+      switch directories.place(of: identity, arriving: []) {
+      case .changing: return nil
       case .open: return false
-      case nil:
-        places[identity] = .opening
+      case .free:
+        directories.beginOpening(identity)
         return true
       }
     }
     guard isFree else {
       throw CisternError(.storeInUse, "this process has the store open; close it first", location: directory)
     }
-    defer { places.change { $0[identity] = nil } }
+    defer { directories.change { $0.cancelOpening(identity) } }
     return try body()
   }
 
@@ -92,28 +104,10 @@ final class DiskRegistry: Sendable {
   func release(_ engine: DiskEngine, owner: DiskOwner) -> Bool {
     if engine.isInherited { return false }
     for partition in engine.partitions { partition.removeHandler(for: owner.number) }
-    let isLast = places.change { places in
-      for (identity, place) in places {
-        guard case .open(engine, let owners) = place else { continue }
-        places[identity] = owners == 1 ? .closing(engine) : .open(engine, owners: owners - 1)
-        return owners == 1
-      }
-      return false
-    }
+    let isLast = directories.change { $0.removeOwner(of: engine) }
     // The last owner still receives the reports of the closing.
     if isLast { engine.stop() } else { engine.removeReporter(for: owner.number) }
     return isLast
-  }
-
-  /// Registers the engine for the directory that replaced its own, so that further openings there share it.
-  func follow(_ engine: DiskEngine) {
-    // A directory that cannot be examined keeps its old identity here. Further openings of it then do not share the engine.
-    guard let identity = try? DirectoryIdentity(of: engine.directory) else { return }
-    places.change { places in
-      guard places[identity] == nil, let known = places.first(where: { $0.value.engine === engine }) else { return }
-      places[known.key] = nil
-      places[identity] = known.value
-    }
   }
 
   /// Returns the engines that are open or closing. Returns none if the lock is not free before the deadline.
@@ -121,19 +115,11 @@ final class DiskRegistry: Sendable {
   /// - Parameter deadline: The deadline in nanoseconds of the monotonic clock.
   /// - Returns: The engines.
   func engines(until deadline: UInt64) -> [DiskEngine] {
-    places.change(until: deadline) { $0.values.compactMap(\.engine) } ?? []
+    directories.change(until: deadline) { $0.engines } ?? []
   }
 
   /// Removes an engine that is closed.
   func forget(_ engine: DiskEngine) {
-    places.change { places in
-      places = places.filter { _, place in
-        if case .closing(engine) = place { return false }
-        return true
-      }
-    }
+    directories.change { $0.remove(engine) }
   }
 }
-
-/// Matches the identical engine in patterns.
-private func ~= (pattern: DiskEngine, value: DiskEngine) -> Bool { pattern === value }

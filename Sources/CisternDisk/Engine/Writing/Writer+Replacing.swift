@@ -63,20 +63,43 @@ extension Writer {
     try openFreshFile()
   }
 
+  /// Claims the directory to which the path leads now, unless the engine has it.
+  ///
+  /// Throws if another engine of this process has the directory. The store then works in memory only, and tries again later.
+  private func followDirectory(_ opening: inout DiskOpening) throws(LMDBError) {
+    var claim = engine.claim
+    let isInPlace = claim.isInPlace()
+    if !isInPlace {
+      // The mark alone can be missing. No other engine may then open the directory in between.
+      if claim.directoryIdentity != DirectoryIdentity(ifPresent: engine.directory) {
+        DiskRegistry.shared.leave(engine)
+        claim.leave()
+      }
+      do {
+        claim = try opening.claimAgain()
+      } catch {
+        throw LMDBError(.ioError, operation: "reopen the data file", message: "\(error)")
+      }
+    }
+    // Also for a directory that was moved away, and then back.
+    guard DiskRegistry.shared.enter(claim, for: engine) else {
+      throw LMDBError(
+        .conflictingOpen, operation: "reopen the data file",
+        message:
+          "another store of this process has the directory open to which the path \(engine.directory) leads now")
+    }
+    if isInPlace { return }
+    opening.reportNewClaim()
+    engine.claim = claim
+  }
+
   /// Opens the data file in the directory, or begins an empty one.
   func openFreshFile() throws(LMDBError) {
     var options = engine.options
     options.layout = engine.layout
     var opening = DiskOpening(directory: engine.directory, options: options, limits: engine.limits)
     defer { for report in opening.reports { self.report(report) } }
-    if !engine.claim.isInPlace() {
-      do {
-        engine.claim = try opening.claimAgain()
-      } catch {
-        throw LMDBError(.ioError, operation: "reopen the data file", message: "\(error)")
-      }
-      DiskRegistry.shared.follow(engine)
-    }
+    try followDirectory(&opening)
     let file = try opening.reopen(engine.claim)
     deadGenerations = []
     extents = nil
