@@ -45,7 +45,7 @@ extension Cache {
     var edited: [Key: EditedKeys<Key, Value>.Edited]?
     defer { withExtendedLifetime(edited) {} }
     var ticket: CommitTicket?
-    table.clear {
+    table.clear(isWidened: isWidened) {
       TaskStarter.start(on: loader.flightOptions.taskExecutor, $0)
     } commit: {
       if !edits.isEmpty { edited = edits.removeAll() }

@@ -134,7 +134,7 @@ extension RecordPromoter {
       let version = table.watched(key.key, hash: key.hash).version
       guard let number = table.whileUnchanged(version, hash: key.hash, { observers.newestNumber }) else { continue }
       let snapshot = snapshot(of: key)
-      if snapshot.version == version, table.whileUnchanged(version, hash: key.hash, {}) != nil {
+      if snapshot.version.hasSameValue(as: version), table.whileUnchanged(version, hash: key.hash, {}) != nil {
         return (snapshot, number)
       }
     }

@@ -197,10 +197,12 @@ extension Entry {
     return switch condition {
     case .always: true
     case .unedited: !isEdited
-    case .unchanged(let earlier, let flight): watched?.version == earlier && (flight.map { isOwn($0, entry) } ?? true)
+    case .unchanged(let earlier, let flight):
+      watched?.version.hasSameValue(as: earlier) == true && (flight.map { isOwn($0, entry) } ?? true)
     case .own(let flight): !isEdited && isOwn(flight, entry)
     case .leading(let flight): !isEdited && isOwn(flight, entry) && !flight.hasNewerRecord
-    case .keeping(let flight, let earlier): !isEdited && isOwn(flight, entry) && watched?.version == earlier
+    case .keeping(let flight, let earlier):
+      !isEdited && isOwn(flight, entry) && watched?.version.hasSameValue(as: earlier) == true
     case .untouched(let earlier, _): !isEdited && isAbsent(entry) && earlier == writeVersion
     case .unheld(let earlier): !isEdited && entry?.held == nil && earlier == writeVersion
     case .beside(let flight, _): !isEdited && isOwn(flight, entry) && entry?.held == nil && !flight.hasNewerRecord

@@ -8,11 +8,14 @@ extension EntryTable {
   /// later if there are many.
   ///
   /// - Parameters:
+  ///   - isWidened: Whether the clear replaces the removal of the keys that an invalidation concerns.
   ///   - startInBackground: Runs its argument soon, in a task.
   ///   - commit: Runs once, inside the critical sections of all shards.
   /// - Complexity: O(*s*) for *s* shards, plus the destruction of a small number of entries.
   @inlinable
-  func clear(startInBackground: (@escaping @Sendable () async -> Void) -> Void, commit: () -> Void) {
+  func clear(
+    isWidened: Bool = false, startInBackground: (@escaping @Sendable () async -> Void) -> Void, commit: () -> Void
+  ) {
     // Allocated before the locks are taken. The old tables and their values are destroyed outside the locks.
     let clearedContents = ClearedContents<Key, Value>(capacity: shards.count)
     var index = 0
@@ -20,7 +23,7 @@ extension EntryTable {
     shards.withAllShards { shard in
       let total = shard.policy.total
       budget.release(cost: total.cost, count: total.count)
-      shard.raiseAllVersions()
+      shard.raiseAllVersions(isWidened: isWidened)
       shard.versions.endEdits()
       shard.refreshingCount = 0
       entryCount += shard.slots.count

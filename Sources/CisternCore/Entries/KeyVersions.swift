@@ -21,6 +21,11 @@ struct KeyVersions {
       self.changes = changes
       self.ends = ends
     }
+
+    /// Returns whether a read at the other version is still right. A removal of all keys that found no value ends fetches
+    /// only.
+    @inlinable
+    func hasSameValue(as other: Version) -> Bool { changes == other.changes }
   }
 
   /// The state of one watched key.
@@ -88,6 +93,20 @@ struct KeyVersions {
   mutating func noteRemovalOfAll() {
     if isEmpty { return }
     for fingerprint in watched.keys { note(.replacement, on: fingerprint) }
+  }
+
+  /// Notes that every key was removed in place of those that an invalidation concerns.
+  ///
+  /// A fetch that began before is not stored. A writer reads again only if the removal took the value that it read: otherwise, a
+  /// writer whose own code invalidates keys would never end.
+  ///
+  /// - Parameter read: The keys whose current value a writer has read.
+  @usableFromInline
+  mutating func noteWidenedRemoval(ofRead read: some Sequence<UInt32>) {
+    if isEmpty { return }
+    for fingerprint in watched.keys { watched[fingerprint]?.version.ends &+= 1 }
+    let edited = watched.keys.filter { watched[$0]?.isEdited == true }
+    for fingerprint in Set(read).union(edited) { watched[fingerprint]?.version.changes &+= 1 }
   }
 
   /// Notes that no key has unconfirmed edits any more.

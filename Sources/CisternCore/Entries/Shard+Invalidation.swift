@@ -64,6 +64,13 @@ extension Shard {
     for fingerprint in reads.concerned(of: versions, by: concerns) { versions.note(.replacement, on: fingerprint) }
   }
 
+  /// Changes the watched versions of all keys whose values writers have read, and ends the fetches of all keys.
+  @usableFromInline
+  mutating func noteWidenedRemoval() {
+    if versions.isEmpty { return }
+    versions.noteWidenedRemoval(ofRead: reads.concerned(of: versions) { _, _ in true })
+  }
+
   /// Notes that a writer reads a key's value with these tags. Does nothing if no writer watches the key.
   @usableFromInline
   mutating func noteRead(_ key: Key, tags: [String], fingerprint: UInt32) {

@@ -93,10 +93,12 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   }
 
   /// Raises the write version of every key.
+  ///
+  /// - Parameter isWidened: Whether all keys are removed in place of those that an invalidation concerns.
   @inlinable
-  mutating func raiseAllVersions() {
+  mutating func raiseAllVersions(isWidened: Bool) {
     versionOfAll.raise()
-    versions.noteRemovalOfAll()
+    if isWidened { noteWidenedRemoval() } else { versions.noteRemovalOfAll() }
   }
 
   /// Asks the state machine for a decision about an entry, and applies the decision.

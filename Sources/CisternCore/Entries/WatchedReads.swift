@@ -27,7 +27,7 @@ struct WatchedReads<Key: Hashable & Sendable>: Sendable {
       reads[fingerprint] = Read(key: key, tags: tags, version: version)
       return
     }
-    if read.version != version { (read.version, read.tags) = (version, []) }
+    if !read.version.hasSameValue(as: version) { (read.version, read.tags) = (version, []) }
     for tag in tags where !read.tags.contains(tag) { read.tags.append(tag) }
     if read.key != key { read.isShared = true }
     reads[fingerprint] = read
@@ -47,7 +47,7 @@ struct WatchedReads<Key: Hashable & Sendable>: Sendable {
   /// - Returns: The fingerprints.
   func concerned(of versions: KeyVersions, by concerns: (Key, [String]) -> Bool) -> [UInt32] {
     reads.compactMap { fingerprint, read in
-      guard versions[fingerprint]?.version == read.version else { return nil }
+      guard versions[fingerprint]?.version.hasSameValue(as: read.version) == true else { return nil }
       return read.isShared || concerns(read.key, read.tags) ? fingerprint : nil
     }
   }

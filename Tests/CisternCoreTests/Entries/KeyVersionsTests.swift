@@ -26,6 +26,23 @@ struct KeyVersionsTests {
     #expect(versions.isEmpty)
   }
 
+  @Test func `a widened removal changes the values that were read or edited, and ends the fetches of all keys`() {
+    var versions = KeyVersions()
+    versions.noteWidenedRemoval(ofRead: [1])
+    #expect(versions.isEmpty)
+    for fingerprint in 1...3 as ClosedRange<UInt32> { versions.watch(fingerprint) }
+    versions.setEdited(true, 2)
+    versions.noteWidenedRemoval(ofRead: [1, 2])
+    for (fingerprint, changes) in [(1, 1), (2, 1), (3, 0)] as [(UInt32, UInt32)] {
+      let version = KeyVersions.Version(changes: changes, ends: 1)
+      #expect(versions[fingerprint]?.version == version)
+      #expect(version.hasSameValue(as: KeyVersions.Version()) == (changes == 0))
+    }
+    versions.noteWidenedRemoval(ofRead: [])
+    #expect(versions[1]?.version == KeyVersions.Version(changes: 1, ends: 2))
+    #expect(versions[2]?.version == KeyVersions.Version(changes: 2, ends: 2))
+  }
+
   @Test func `a write that depends on a version applies only to it, and pending edits block fetches and promotions`() {
     typealias Entry = CisternCore.Entry<Int>
     var versions = KeyVersions()

@@ -1,95 +1,8 @@
 import CisternTesting
 import CisternTestSupport
-import Locking
 import Testing
 
 @testable import CisternCore
-
-/// The smallest tier that a user can write, with a mode that a test sets.
-private final class SmallTier: SecondTier {
-  struct State {
-    var records: [[UInt8]: (metadata: RecordMetadata, bytes: [UInt8])] = [:]
-    var mode = SecondTierStatistics.Mode.active
-    var lossHandler: @Sendable ([RecordLoss]) -> Void = { _ in }
-    var waitedFor: [CommitTicket] = []
-    var newest: UInt64 = 0
-    /// Whether the enumeration lists each record twice.
-    var listsTwice = false
-
-    mutating func nextTicket() -> CommitTicket {
-      newest += 1
-      return CommitTicket(number: newest)
-    }
-  }
-
-  let state = Guarded(State())
-
-  func partition(
-    named name: String, lossHandler: @escaping @Sendable ([RecordLoss]) -> Void
-  ) throws(CisternError) -> any SecondTierPartition {
-    state.withLock { $0.lossHandler = lossHandler }
-    return SmallPartition(tier: self)
-  }
-
-  func flush() async throws(CisternError) {}
-
-  func close() async throws(CisternError) { state.withLock { $0.mode = .closed } }
-
-  var statistics: SecondTierStatistics {
-    SecondTierStatistics(mode: state.withLock { $0.mode })
-  }
-
-  /// Removes the record of a key, and reports the loss.
-  func lose(_ key: [UInt8]) {
-    let handler = state.withLock { state in
-      state.records[key] = nil
-      return state.lossHandler
-    }
-    handler([RecordLoss(key: key, cause: .evicted)])
-  }
-}
-
-private struct SmallPartition: SecondTierPartition {
-  let tier: SmallTier
-
-  func withRecord<Result>(
-    forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
-  ) rethrows -> Result? {
-    let key = key.copiedBytes()
-    guard let record = tier.state.withLock({ $0.mode == .active ? $0.records[key] : nil }) else { return nil }
-    return try body(record.metadata, record.bytes.rawSpan)
-  }
-
-  func stage(_ write: StagedWrite) -> StagingResult {
-    tier.state.withLock { state in
-      switch write {
-      case .record(let key, let metadata, let bytes): state.records[key] = (metadata, bytes)
-      case .removal(let key): state.records[key] = nil
-      }
-      return .staged(state.nextTicket())
-    }
-  }
-
-  func stageRemovalOfAll() -> CommitTicket {
-    tier.state.withLock { state in
-      state.records = [:]
-      return state.nextTicket()
-    }
-  }
-
-  func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
-    tier.state.withLock { $0.waitedFor.append(ticket) }
-  }
-
-  func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows {
-    let (records, listsTwice) = tier.state.withLock { ($0.records, $0.listsTwice) }
-    for (key, record) in Array(records) + (listsTwice ? Array(records) : []) {
-      guard try body(key.rawSpan, record.metadata, record.bytes.count) else { return }
-    }
-  }
-
-  var statistics: SecondTierStatistics { tier.statistics }
-}
 
 /// A partition of a user's own tier, as a cache sees it.
 @Suite struct AdaptedPartitionTests {
@@ -104,8 +17,9 @@ private struct SmallPartition: SecondTierPartition {
       bytes: [number])
   }
 
-  private func openStore() throws -> Store {
-    let configuration = Store.Configuration.ignoringMemoryPressure(clock: ManualClock())
+  private func openStore(reportHandler: (@Sendable (StoreReport) -> Void)? = nil) throws -> Store {
+    var configuration = Store.Configuration.ignoringMemoryPressure(clock: ManualClock())
+    configuration.reportHandler = reportHandler
     return try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)
   }
 
