@@ -226,8 +226,11 @@ struct InvalidationState: Sendable {
   mutating func endPurged(
     _ targets: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow, transaction: TransactionNumber
   ) {
-    self.row = row
-    rowTransaction = max(rowTransaction, transaction)
+    // A reader can have learned the row of a later transaction before this call.
+    if transaction >= rowTransaction {
+      self.row = row
+      rowTransaction = transaction
+    }
     purgedTransaction = max(purgedTransaction, transaction)
     for (invalidation, invalidationVersion) in targets {
       guard let current = committed.invalidationVersions[invalidation], current <= invalidationVersion else { continue }

@@ -19,8 +19,10 @@ import Testing
     table.stage(invalidation, limit: 1 << 20) { 1 }.invalidationVersion
   }
 
-  private func visibility(_ invalidationVersion: UInt64, snapshot: TransactionNumber) -> InvalidationTable.Visibility {
-    table.visibility(of: metadata(invalidationVersion), key: key.rawSpan, snapshot: snapshot)
+  private func visibility(
+    _ invalidationVersion: UInt64, _ tags: [String] = ["red"], snapshot: TransactionNumber
+  ) -> InvalidationTable.Visibility {
+    table.visibility(of: metadata(invalidationVersion, tags), key: key.rawSpan, snapshot: snapshot)
   }
 
   private func conceals(_ metadata: RecordMetadata) -> Bool { table.conceals(metadata, key: key.rawSpan) }
@@ -98,6 +100,26 @@ import Testing
     // Records in the file are not affected.
     #expect(!concealsCommitted(metadata(9, [])))
     #expect(visibility(9, snapshot: 20) == .visible)
+  }
+
+  @Test func `a row that a reader learned of a later commit outlasts the end of a purge`() {
+    table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
+    _ = stage(.tag("red"))
+    _ = table.beginCommitting()
+    table.publish([.tag("red"): 1], row: row(1, changes: 1), transaction: 6)
+    _ = stage(.tag("green"))
+    // Between the commit that ends the purge and its publication.
+    let later = row(5, purged: 1, changes: 4)
+    table.learn(
+      later, InvalidationRows(inForce: [.tag("blue"): 5], ended: [.tag("red"): 1]), transaction: 10)
+    table.endPurged([.tag("red"): 1], row: row(1, purged: 1, changes: 2), transaction: 9)
+    #expect(table.isKnown(later) && table.fileVersion == 5)
+    // The record is a known one, which every invalidation that is not committed yet follows.
+    #expect(visibility(5, ["green"], snapshot: 10) == .concealed)
+    let fetched = metadata(table.invalidationVersion.number, [])
+    table.learn(
+      row(6, purged: 4, changes: 6), InvalidationRows(inForce: [.tag("blue"): 5, .tag("gray"): 6]), transaction: 12)
+    #expect(!conceals(fetched))
   }
 
   private func set(_ invalidationVersion: UInt64, _ tags: [String] = ["red"]) -> RecordMetadata {

@@ -11,6 +11,8 @@ struct WriterState: Sendable {
   var isAsked = false
   /// Whether maintenance is due: records to purge, or damaged records to remove.
   var needsMaintenance = false
+  /// The number of commits since the last maintenance, while maintenance is due.
+  private var commitsBeforeMaintenance = 0
   /// The time of the next retry of a failing disk, in monotonic nanoseconds; nil if the disk works.
   var retryAt: UInt64?
   var life = Life.running
@@ -44,6 +46,11 @@ struct WriterState: Sendable {
     case asked
   }
 
+  /// The number of commits in sequence after which due maintenance has its turn.
+  ///
+  /// Callers that wait for one commit after another would delay the purge of invalidated records without end.
+  static let commitsInSequence = 16
+
   /// Returns the duty of the writer thread at `now`, or the time until which to wait. Clears the flags of the
   /// returned duty.
   mutating func takeDuty(now: UInt64, stagedCount: Int, interval: UInt64) -> Waiting<Duty> {
@@ -53,31 +60,25 @@ struct WriterState: Sendable {
       isAsked = false
       return .done(.retry(now >= retryAt ? .due : .asked))
     }
-    if isAsked || isFull {
-      isAsked = false
-      isFull = false
-      stagedSince = nil
-      return .done(.commit)
-    }
-    if stagedCount > 0 {
-      let since = stagedSince ?? now
-      stagedSince = since
-      let (due, overflow) = since.addingReportingOverflow(interval)
-      if !overflow, now >= due {
-        stagedSince = nil
-        return .done(.commit)
-      }
-      if needsMaintenance {
-        needsMaintenance = false
-        return .done(.maintenance)
-      }
-      return .waiting(until: overflow ? nil : due)
-    }
-    stagedSince = nil
-    if needsMaintenance {
+    let commitTime = commitTime(now: now, stagedCount: stagedCount, interval: interval)
+    let isCommitDue = isAsked || isFull || (commitTime.map { now >= $0 } ?? false)
+    if needsMaintenance, !isCommitDue || commitsBeforeMaintenance >= WriterState.commitsInSequence {
       needsMaintenance = false
+      commitsBeforeMaintenance = 0
       return .done(.maintenance)
     }
-    return .waiting(until: nil)
+    guard isCommitDue else { return .waiting(until: commitTime) }
+    if needsMaintenance { commitsBeforeMaintenance += 1 }
+    isAsked = false
+    isFull = false
+    stagedSince = nil
+    return .done(.commit)
+  }
+
+  /// Returns the time at which the commit interval of the staged writes ends; nil without a staged write or an end.
+  private mutating func commitTime(now: UInt64, stagedCount: Int, interval: UInt64) -> UInt64? {
+    stagedSince = stagedCount > 0 ? stagedSince ?? now : nil
+    let (time, overflow) = (stagedSince ?? 0).addingReportingOverflow(interval)
+    return stagedSince == nil || overflow ? nil : time
   }
 }
