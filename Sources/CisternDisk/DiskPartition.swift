@@ -47,6 +47,10 @@ package final class DiskPartition: RecordReaderOwner {
 
   package var mustRemoveAll: Bool { partition.wholeLoss.mustRemoveAll && !owner.isClosed }
 
+  package func requireRemovalOfAll() {
+    if !owner.isClosed { partition.wholeLoss.requireRemovalOfAll() }
+  }
+
   package var hasLostKeys: Bool { !partition.lostKeys.isEmpty }
 
   package var hasLostFile: Bool { partition.wholeLoss.hasLostFile }
@@ -147,7 +151,11 @@ package final class DiskPartition: RecordReaderOwner {
   }
 
   package func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows {
-    if !owner.isClosed { try engine.forEachRecord(of: partition, body) }
+    _ = try listRecords(body)
+  }
+
+  package func listRecords(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows -> Bool {
+    try owner.isClosed || engine.listRecords(of: partition, body)
   }
 
   package var mode: SecondTierStatistics.Mode {

@@ -42,10 +42,14 @@ extension Cache {
   /// that are stored during the call may stay. If a tag or a prefix covers the keys, ``removeAll(tagged:context:)`` and
   /// `removeAll(withPrefix:)` visit no key.
   ///
+  /// If the second tier cannot be read, its keys are unknown. The call then removes all records of the cache from it instead, and
+  /// sends a ``StoreReport``. Memory keeps the values for which `isRemoved` returned false. Observers receive
+  /// ``Change/Event/cleared``, and these values again.
+  ///
   /// - Parameters:
   ///   - isRemoved: The closure that chooses the keys. It is called outside all locks and transactions, once for a key.
   ///   - context: The writer, for ``Change/context``.
-  /// - Returns: The number of removed keys. A key that was only being fetched does not count. Neither does a key whose
+  /// - Returns: The number of removed keys, without those that could not be read. A key that was only being fetched does not count. Neither does a key whose
   ///   record a newer schema version wrote. That record is removed, and the key was absent for readers and observers.
   /// - Throws: The error of `isRemoved`. Keys that were removed before stay removed.
   /// - Complexity: O(*n*) for *n* keys, on the calling thread. The disk is read in small steps.
@@ -58,13 +62,14 @@ extension Cache {
     keys.formUnion(edits.keys)
     // Keys of a newer schema's records. They are removed and not counted: readers take the keys for absent.
     var foreign: Set<Key> = []
+    var isComplete = true
     if let secondTier {
       // Staged keys first: a key that is committed in between is found among the committed ones. A record that is being
       // committed may have been removed since.
       for bytes in secondTier.partition.stagedKeys where secondTier.partition.presence(of: bytes.rawSpan) != false {
         if let key = secondTier.key(bytes) { keys.insert(key) }
       }
-      secondTier.partition.forEachRecord { bytes, metadata, _ in
+      isComplete = secondTier.partition.listRecords { bytes, metadata, _ in
         if let key = secondTier.key(bytes.copiedBytes()), keys.insert(key).inserted,
           metadata.schemaVersion > writes.schemaVersion
         {
@@ -78,7 +83,20 @@ extension Cache {
       removeValue(forKey: key, context: context)
       if keys.contains(key), !foreign.contains(key) { count += 1 }
     }
+    if !isComplete { removeUnlistedRecords() }
     return count
+  }
+
+  /// Removes all records of the second tier in place of those that it could not list. Otherwise, they would be readable again when
+  /// the tier is.
+  private func removeUnlistedRecords() {
+    secondTier?.partition.requireRemovalOfAll()
+    writes.deliverChanges()
+    writes.reports.send(
+      StoreReport(
+        .degraded,
+        "the keys on disk could not be read for a removal by a condition; all records of the cache were removed from the disk",
+        location: writes.reports.location))
   }
 }
 

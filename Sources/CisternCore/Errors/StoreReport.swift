@@ -10,7 +10,8 @@ public struct StoreReport: Sendable {
     /// The data file is older than the state that the store left. Values that were removed or replaced since may be
     /// back.
     case rolledBack
-    /// The disk failed. The store continues in memory only.
+    /// The disk failed. The store continues in memory only. Or the keys on disk could not be read for a removal by a condition
+    /// (`removeAll(where:)`), which then removed all records of its cache.
     case degraded
     /// The disk works again, or a full device has room again.
     case recovered

@@ -6,6 +6,7 @@ import Synchronization
 /// a batch are staged one after another. The tier itself knows which losses wait for an acknowledgment.
 package final class AdaptedPartition: TransactionalPartition {
   private let base: any SecondTierPartition
+  private let removalOfAllIsDue = Atomic<Bool>(false)
 
   /// The number of the newest invalidation version of all adapted partitions. The versions begin with the time of day, so
   /// that they also rise over restarts.
@@ -27,12 +28,15 @@ package final class AdaptedPartition: TransactionalPartition {
 
   package func stage(_ write: StagedWrite) -> StagingResult { base.stage(write) }
 
-  package func stageRemovalOfAll() -> CommitTicket { base.stageRemovalOfAll() }
+  package func stageRemovalOfAll() -> CommitTicket {
+    removalOfAllIsDue.store(false, ordering: .releasing)
+    return base.stageRemovalOfAll()
+  }
 
   package var invalidatesExactly: Bool { base.invalidatesExactly }
 
   package func stageRemoval(of invalidation: Invalidation) -> CommitTicket {
-    invalidatesExactly ? base.stageRemoval(of: invalidation) : base.stageRemovalOfAll()
+    invalidatesExactly ? base.stageRemoval(of: invalidation) : stageRemovalOfAll()
   }
 
   package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
@@ -63,6 +67,10 @@ package final class AdaptedPartition: TransactionalPartition {
 
   /// Empty, because the enumeration includes staged records.
   package var stagedKeys: [[UInt8]] { [] }
+
+  package var mustRemoveAll: Bool { removalOfAllIsDue.load(ordering: .acquiring) }
+
+  package func requireRemovalOfAll() { removalOfAllIsDue.store(true, ordering: .releasing) }
 
   package var hasLostKeys: Bool { false }
 

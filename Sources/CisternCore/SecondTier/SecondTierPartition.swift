@@ -90,6 +90,9 @@ public protocol SecondTierPartition: Sendable {
   /// The enumeration includes staged records. It can include or omit a record that is written during the call. The
   /// tier must hold no lock while it calls `body`.
   ///
+  /// If the state of the tier is ``SecondTierStatistics/Mode-swift.enum/degraded``, the enumeration counts as incomplete.
+  /// `removeAll(where:)` then removes all records (``stageRemovalOfAll()``).
+  ///
   /// - Parameter body: The closure that receives a record. It returns false to end the enumeration.
   func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows
 

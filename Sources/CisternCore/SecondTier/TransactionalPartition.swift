@@ -44,6 +44,12 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// - Complexity: O(*n*), where *n* is the number of staged writes.
   var stagedKeys: [[UInt8]] { get }
 
+  /// Calls `body` with each record as ``SecondTierPartition/forEachRecord(_:)`` does.
+  ///
+  /// - Parameter body: The closure that receives a record. It returns false to end the enumeration.
+  /// - Returns: False if the tier has records that it cannot read now, and can find again later.
+  func listRecords(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows -> Bool
+
   /// Returns the key's place in the order of ``records(in:)``.
   ///
   /// - Parameter key: The bytes of the key.
@@ -81,7 +87,8 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
 
   // MARK: Losses of all records
 
-  /// Whether the cache must remove all records, because the tier can keep no more single removals or invalidations.
+  /// Whether the cache must remove all records, because the tier can keep no more single removals or invalidations, or cannot
+  /// list its keys.
   ///
   /// The tier sets it while it stages. The cache calls ``SecondTierPartition/stageRemovalOfAll()`` in the critical sections
   /// of all entries, and notifies observers. For a write, it does so after the key's critical section. For an invalidation,
@@ -89,6 +96,11 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   ///
   /// Reading it is cheap; the cache reads it after each write.
   var mustRemoveAll: Bool { get }
+
+  /// Makes ``mustRemoveAll`` true until the next removal of all records.
+  ///
+  /// The cache calls it if it must remove records whose keys the tier cannot list.
+  func requireRemovalOfAll()
 
   /// Whether the tier lost all committed records, and the cache has not acknowledged that. Staged writes are intact.
   ///
@@ -210,7 +222,11 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
 }
 
 extension TransactionalPartition {
-  package var mustRemoveAll: Bool { false }
+  package func listRecords(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows -> Bool {
+    let wasReadable = mode != .degraded
+    try forEachRecord(body)
+    return wasReadable && mode != .degraded
+  }
 
   package var hasLostFile: Bool { false }
 

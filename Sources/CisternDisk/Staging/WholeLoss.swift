@@ -11,7 +11,8 @@ final class WholeLoss: Sendable {
   /// Changed under the partition's control lock only.
   private let hasUncommittedClear = Atomic<Bool>(false)
 
-  /// Whether the cache must clear the partition, because the tier can keep no more single removals.
+  /// Whether the cache must clear the partition, because the tier can keep no more single removals, or cannot list
+  /// its keys.
   var mustRemoveAll: Bool { removalIsDue.load(ordering: .acquiring) }
 
   func requireRemovalOfAll() { removalIsDue.store(true, ordering: .releasing) }

@@ -52,6 +52,8 @@ final class FaultInjectingPartition: TransactionalPartition {
 
   var mustRemoveAll: Bool { tier.state.withLock { $0.contents.partitions[name]!.mustRemoveAll } }
 
+  func requireRemovalOfAll() { tier.state.withLock { $0.contents.partitions[name]!.mustRemoveAll = true } }
+
   var hasLostFile: Bool { tier.state.withLock { $0.contents.partitions[name]!.hasLostFile } }
 
   func acknowledgeFileLoss() -> Bool {

@@ -127,6 +127,29 @@ import Testing
     #expect(cache.checkInvariants() == [])
   }
 
+  @Test func `a removal by a condition removes all records of a tier that cannot list them, and reports that`() throws {
+    let reports = Recorder<StoreReport>()
+    let store = try openStore { reports.record($0) }
+    let cache = try openCache(of: store)
+    for (number, key) in ["kept", "chosen", "unknown"].enumerated() { cache[key] = number }
+    store.trimMemory(to: .bytes(0))
+    _ = (cache["kept"], cache["chosen"])
+    tier.state.withLock { $0.mode = .degraded }
+    let isRemoved: (String) -> Bool = { $0 != "kept" }
+    #expect(cache.removeAll(where: isRemoved) == 1)
+    #expect(reports.elements.map(\.code) == [.degraded])
+    #expect(cache["kept"] == 0)
+    tier.state.withLock { $0.mode = .active }
+    #expect(cache["kept"] == 0 && cache["chosen"] == nil && cache["unknown"] == nil)
+    // The tier can list its keys again.
+    cache["other"] = 3
+    cache["chosen"] = 4
+    store.trimMemory(to: .bytes(0))
+    #expect(cache.removeAll(where: { $0 == "chosen" }) == 1)
+    #expect(cache["other"] == 3 && reports.count == 1)
+    #expect(cache.checkInvariants() == [])
+  }
+
   @Test func `an enumeration lists each key once, also if the tier lists it twice`() async throws {
     let store = try openStore()
     let cache = try openCache(of: store)

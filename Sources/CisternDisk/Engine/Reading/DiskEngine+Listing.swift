@@ -6,14 +6,19 @@ extension DiskEngine {
   ///
   /// Skips damaged records, which are then removed, and records with a staged replacement or removal. Each snapshot lasts
   /// for a few records only, so a slow `body` does not prevent the reuse of the file's pages.
-  func forEachRecord(
+  ///
+  /// - Returns: False if the file could not be read to the end.
+  func listRecords(
     of partition: Partition, _ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool
-  ) rethrows {
+  ) rethrows -> Bool {
     var last: [UInt8]?
-    while true {
-      guard !isInherited, mode != .closed, let file else { return }
-      let records = nextRecords(of: partition, after: last, in: file)
-      guard let final = records.last else { return }
+    var isReadable = true
+    while isReadable {
+      if isInherited || mode == .closed { return true }
+      // A read-only store may have no file.
+      guard let file else { return options.isReadOnly }
+      let records = nextRecords(of: partition, after: last, in: file, isReadable: &isReadable)
+      guard let final = records.last else { return isReadable }
       last = final.position
       for record in records {
         guard let metadata = record.metadata else {
@@ -28,15 +33,23 @@ extension DiskEngine {
           }
         }
         guard !partition.invalidations.concealsCommitted(metadata, key: record.key.rawSpan) else { continue }
-        guard try body(record.key.rawSpan, metadata, record.size) else { return }
+        guard try body(record.key.rawSpan, metadata, record.size) else { return true }
       }
     }
+    return false
   }
 
   /// Returns the next records after the position `last`, or the first ones if `last` is nil. Empty at the end.
-  private func nextRecords(of partition: Partition, after last: [UInt8]?, in file: DiskFile) -> [ListedRecord] {
+  ///
+  /// If the file cannot be read, sets `isReadable` to false, and returns the records before the defect.
+  private func nextRecords(
+    of partition: Partition, after last: [UInt8]?, in file: DiskFile, isReadable: inout Bool
+  ) -> [ListedRecord] {
     let environment = file.environment
-    guard let transaction = beginRead(of: environment) else { return [] }
+    guard let transaction = beginRead(of: environment) else {
+      isReadable = false
+      return []
+    }
     let generation = generation(of: partition, in: transaction, of: file)
     guard generation != .zero else { return [] }
     var listed: [ListedRecord] = []
@@ -50,6 +63,7 @@ extension DiskEngine {
         try ListedRecord.read(&listed, of: file, generation: generation, after: last, in: transaction)
       }
     } catch {
+      isReadable = false
       noteReadFailure(error, of: environment)
     }
     return listed

@@ -57,7 +57,7 @@ extension DiskEngine {
     if records.isEmpty { return }
     let error = CisternError(
       .diskFailed,
-      "the disk tier could keep no more removals, and lost all records of the cache; the write is in memory only",
+      "the disk tier could keep no more removals, or not list its keys, and lost all records of the cache; the write is in memory only",
       location: "cache \"\(partition.name)\" in \(directory)", remedy: "Write the value again if the disk must have it")
     let batches = Set(records.compactMap(\.batch))
     let tickets =

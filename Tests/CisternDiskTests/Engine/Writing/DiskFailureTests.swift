@@ -1,4 +1,5 @@
 import CisternTestSupport
+import CisternTesting
 import Testing
 
 @testable import CisternCore
@@ -106,6 +107,43 @@ import Testing
     #expect(cache.value(forKey: "key") == nil)
     try await store.flush()
     #expect(cache.value(forKey: "key") == nil)
+    try await store.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `a removal by a condition removes all records while the file cannot be read, and is reported`(
+    isCommittedLater: Bool
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch, interval: .seconds(3600))
+    let reports = Recorder<StoreReport>()
+    var configuration = Store.Configuration.ignoringMemoryPressure
+    configuration.reportHandler = { reports.record($0) }
+    let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)
+    let cache = try store.cache("values", of: String.self, keyedBy: String.self)
+    for key in ["kept", "chosen", "unknown"] { cache[key] = key }
+    try await store.flush()
+    store.trimMemory(to: .bytes(0))
+    _ = (cache["kept"], cache["chosen"])
+    let file = tier.engine.file
+    tier.engine.setFile(nil)
+    var sets = cache.changeSets().makeAsyncIterator()
+    #expect(cache.removeAll(where: { $0 != "kept" }) == 1)
+    #expect(reports.elements.map(\.code) == [.degraded] && reports.elements.first?.cacheName == "values")
+    var events: [String] = []
+    for _ in 0..<3 { events += await sets.next()?.changes.map { "\($0.event)" } ?? [] }
+    let removed = #"removed("chosen", CisternCore.RemovalCause.explicit)"#
+    #expect(events == [removed, "cleared", #"inserted("kept", "kept")"#])
+    tier.engine.setFile(file)
+    if isCommittedLater { try await store.flush() }
+    #expect(cache["kept"] == "kept" && cache["chosen"] == nil && cache["unknown"] == nil)
+    // The tier can list its keys again.
+    cache["other"] = "other"
+    #expect(cache.removeAll(where: { $0 == "kept" }) == 1 && reports.count == 1)
+    try await store.flush()
+    store.trimMemory(to: .bytes(0))
+    #expect(cache["kept"] == nil && cache["unknown"] == nil && cache["other"] == "other")
+    #expect(cache.checkInvariants() == [])
     try await store.close()
   }
 
