@@ -149,6 +149,8 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     let chunk = try partition.records(
       in: RecordRange(
         after: position, prefix: selection.prefix, limit: limit, needsDetails: needsDetails || selection.tag != nil))
+    // A tier of a user lists no records after its close, which can come after the first check.
+    try records.checkIsOpen(to: location)
     addLostKeys()
     return chunk
   }

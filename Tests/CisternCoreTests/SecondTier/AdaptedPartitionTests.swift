@@ -150,6 +150,16 @@ import Testing
     #expect(cache.checkInvariants() == [])
   }
 
+  @Test func `an enumeration throws if the tier closes before it lists its records`() async throws {
+    let store = try openStore()
+    let cache = try openCache(of: store)
+    for number in 0..<20 { cache["key \(number)"] = number }
+    store.trimMemory(to: .bytes(0))
+    tier.state.withLock { $0.closesAtListing = true }
+    let error = await #expect(throws: CisternError.self) { for try await _ in cache.entries() {} }
+    #expect(error?.code == .storeClosed)
+  }
+
   @Test func `an enumeration lists each key once, also if the tier lists it twice`() async throws {
     let store = try openStore()
     let cache = try openCache(of: store)

@@ -191,6 +191,34 @@ import Testing
     try await tier.close()
   }
 
+  /// The conditions under which a staged removal hides the committed record.
+  enum Hiding: CaseIterable, Sendable {
+    case identity, ended, damaged, either
+  }
+
+  @Test(arguments: Hiding.allCases)
+  func `a look-up of a record that a staged removal hides counts a miss and no use`(hiding: Hiding) async throws {
+    let scratch = TemporaryDirectory()
+    let (tier, cache) = try await open(scratch)
+    _ = cache.stage(Self.record("value", until: 900))
+    try await tier.flush()
+    let read = try identity(of: cache)
+    let condition: RecordCondition =
+      switch hiding {
+      case .identity: .identity(read)
+      case .ended: .ended(by: Self.ended)
+      case .damaged: .damaged
+      case .either: .either(.written(before: 0), .ended(by: Self.ended))
+      }
+    _ = cache.stage(.removal(key: Self.key), if: condition)
+    let before = cache.statistics
+    for number in 1...3 {
+      #expect(self.read(cache) == nil)
+      #expect(cache.statistics.hits == before.hits && cache.statistics.misses == before.misses + number)
+    }
+    try await tier.close()
+  }
+
   @Test func `a record that is written or used after the time has not ended`() async throws {
     let scratch = TemporaryDirectory()
     let (tier, cache) = try await open(scratch)

@@ -34,8 +34,9 @@ extension DiskEngine {
       partition.counters.misses.increment()
       return nil
     case .committed(let condition):
-      // A reader's metadata has no number of the file.
-      if case .written = condition, !hasRecord(forKey: key, in: partition, unless: condition) {
+      // Asked before the look-up. A look-up counts a hit and marks the record as used, although the condition then hides it.
+      // Its metadata has a local version instead of the file version, to which the condition can refer.
+      if !hasRecord(forKey: key, in: partition, unless: condition) {
         partition.counters.misses.increment()
         return nil
       }
