@@ -11,7 +11,7 @@ public struct CisternError: Error, Sendable {
     case directoryUnusable
     /// The disk has no room for the required data, or the store's limit is too low for it.
     case noSpace
-    /// Another process uses the store in a way that cannot be shared.
+    /// Another process, or another store of this process, uses the directory in a way that cannot be shared.
     case storeInUse
     /// The store or cache is open in this process with other settings or types, or another codec wrote a cache's
     /// records. The message states the difference.

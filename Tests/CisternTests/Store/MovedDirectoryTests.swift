@@ -72,7 +72,11 @@ import Testing
     try await first.flush()
     try FileManager.default.removeItem(atPath: path)
     try numbers(first)["after"] = 2
-    if time == .afterCommit { try await first.flush() }
+    if time == .afterCommit {
+      try await first.flush()
+      let error = await #expect(throws: CisternError.self) { try await Store.compact(directory: path) }
+      #expect(error?.code == .storeInUse)
+    }
     let second = try open(path)
     #expect(try numbers(second) === numbers(first))
     try numbers(second)["after"] = 3
@@ -89,12 +93,14 @@ import Testing
     try await again.close()
   }
 
-  @Test func `a path that leads to the directory of another store works in memory only until that store closes`()
-    async throws
-  {
+  @Test(arguments: [false, true])
+  func `a path that leads to the directory of another store works in memory only until that store closes`(
+    isOtherMoved: Bool
+  ) async throws {
     let (one, two, link) = (scratch.path + "/one", scratch.path + "/two", scratch.path + "/link")
     let files = FileManager.default
     let other = try open(two)
+    if isOtherMoved { try files.removeItem(atPath: two) }
     try numbers(other)["value"] = 2
     try await other.flush()
     try files.createDirectory(atPath: one, withIntermediateDirectories: true)
@@ -108,7 +114,7 @@ import Testing
     await #expect(throws: CisternError.self) { try await linked.flush() }
     #expect(linked.statistics.disk?.mode == .degraded)
     await #expect(throws: CisternError.self) { try await linked.flush() }
-    #expect(reports.elements.map(\.code) == [.degraded])
+    #expect(reports.elements.map(\.code) == (isOtherMoved ? [.filesReplaced] : []) + [.degraded])
     #expect(try numbers(linked)["later"] == 3 && numbers(other)["value"] == 2)
     // The directory that the link led to before is free.
     try await open(one, diskLimit: .mebibytes(17)).close()

@@ -83,8 +83,9 @@ final class DiskRegistry: Sendable {
     in directory: String, _ body: () throws(CisternError) -> Result
   ) throws(CisternError) -> Result {
     let identity = try DirectoryIdentity(of: directory)
+    let arriving = bringIntoPlace(identity)
     let isFree = directories.wait { directories -> Bool? in
-      switch directories.place(of: identity, arriving: []) {
+      switch directories.place(of: identity, arriving: arriving) {
       case .changing: return nil
       case .open: return false
       case .free:
