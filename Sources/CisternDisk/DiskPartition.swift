@@ -95,8 +95,14 @@ package final class DiskPartition: RecordReaderOwner {
     engine.limits.canHold(batchBytes: batchBytes, count: count)
   }
 
-  package func beginBatch() -> BatchToken {
-    owner.isClosed ? .withoutDisk : engine.beginBatch()
+  package func canHold(_ write: StagedWrite) -> Bool { !engine.isTooLarge(write) }
+
+  package func beginBatch() -> BatchToken { engine.beginBatch(for: owner) }
+
+  package func mode(in batch: BatchToken) -> SecondTierStatistics.Mode {
+    if batch.includesDisk { return .active }
+    // A tier that works again since the batch began takes none of its writes.
+    return mode == .active ? .degraded : mode
   }
 
   package func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {

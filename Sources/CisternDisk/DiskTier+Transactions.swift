@@ -15,7 +15,7 @@ extension DiskTier: TransactionalTier {
     batch.includesDisk ? engine.closeBatch(batch) : .zero
   }
 
-  package func beginBatch() -> BatchToken { isClosed ? .withoutDisk : engine.beginBatch() }
+  package func beginBatch() -> BatchToken { engine.beginBatch(for: owner) }
 
   package func endBatch(_ batch: BatchToken) -> CommitTicket { engine.endBatch(batch) }
 

@@ -7,7 +7,7 @@ import CisternCore
 /// writes. It resumes when the disk works again. Callers see no error in these cases.
 package final class DiskTier: SharedTier {
   let engine: DiskEngine
-  private let owner: DiskOwner
+  let owner: DiskOwner
   /// Whether this tier has opened the directory. Otherwise it shares the engine that was open.
   package let isFirst: Bool
 

@@ -26,6 +26,9 @@ struct PreparedWrite<Key: Hashable & Sendable, Value: Sendable> {
     self.keyBytes = keyBytes
   }
 
+  /// Whether the write stores a record in the second tier.
+  var storesRecord: Bool { if case .record? = staged { true } else { false } }
+
   /// A write of a value that is set, is fetched, or is made of the cached one.
   @inlinable
   @inline(__always)

@@ -26,7 +26,7 @@ extension WritePipeline {
       }
       return decision
     }
-    if case .refused(let size) = outcome { reportRefusal(size: size, of: key.key) }
+    if case .refused(let isTooLarge) = outcome { reportRefusal(isTooLarge: isTooLarge, of: key.key) }
     deliverChanges()
     return conditionHeld ? outcome : nil
   }
@@ -61,7 +61,9 @@ extension WritePipeline {
       effects.isRefused = decision.counter == .refused
       return decision
     }
-    if case .refused(let size) = effects.outcome, write.intent.storesNewValue { reportRefusal(size: size, of: key.key) }
+    if case .refused(let isTooLarge) = effects.outcome, write.intent.storesNewValue {
+      reportRefusal(isTooLarge: isTooLarge, of: key.key)
+    }
     deliverChanges()
     return conditionHeld
   }
@@ -205,7 +207,7 @@ extension WritePipeline {
     // The key has another record, and no commit to wait for. The decision is that of a staged write.
     case .dropped: break
     case .refused:
-      outcome = .refused(size: write.stagedSize)
+      outcome = .refused(isTooLarge: !partition.canHold(write))
       return .refused
     }
     if case .record = write { return .record }

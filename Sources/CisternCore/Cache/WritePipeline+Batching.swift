@@ -7,7 +7,8 @@ extension WritePipeline {
   ///
   /// - Returns: The outcome in the second tier. If a condition does not hold, nothing has happened, and the result is
   ///   nil.
-  /// - Throws: `CisternError` if memory alone cannot hold the batch.
+  /// - Throws: `CisternError` if memory alone cannot hold the batch, or the second tier alone would have to and takes no
+  ///   writes. Nothing has happened then.
   @inlinable
   func applyTogether(
     _ writes: [PreparedWrite<Key, Value>], to keys: [HashedKey<Key>], context: WriterContext?
@@ -17,6 +18,11 @@ extension WritePipeline {
     guard isWhole || secondTier != nil else { throw tooLargeForMemory }
     table.reserve(reservation)
     let batch = secondTier?.partition.beginBatch()
+    if let batch, let refusal = refusal(of: writes, in: batch) {
+      secondTier?.partition.endBatch(batch)
+      table.release(reservation)
+      throw refusal
+    }
     // Replaced edits are released outside the locks.
     var effects = BatchEffects<Key, Value>(batch: batch, context: context)
     defer { withExtendedLifetime(effects) {} }
@@ -47,7 +53,7 @@ extension WritePipeline {
       let isHeld = parts[index].write.preparedValue != nil
       let decision = decide(write, of: key, had: had[index], isHeld: isHeld, &own)
       decisions.append(decision)
-      if case .refused = own.outcome { effects.outcome = .refused(size: 0) }
+      if case .refused = own.outcome { effects.outcome = .refused(isTooLarge: false) }
       if own.replacedEdits != nil { effects.replacedEdits.append(own.replacedEdits) }
       if let event = decision.event {
         let former = FormerValue(cached: had[index], edited: own.replacedEdits)
@@ -66,13 +72,29 @@ extension WritePipeline {
   /// Checks that the second tier can hold the writes in one commit.
   ///
   /// - Parameter writes: The writes.
-  /// - Throws: `CisternError` if the second tier cannot hold them in one commit, or one of them at all. Also if no tier
-  ///   would hold them, because the store is closed.
+  /// - Throws: `CisternError` if the second tier cannot hold them in one commit, or one of them at all.
   @inlinable
   func checkSize(of writes: [PreparedWrite<Key, Value>]) throws(CisternError) {
     guard let partition = secondTier?.partition else { return }
-    try checkIsWritable()
-    try partition.checkBatch(of: writes.map { $0.staged?.stagedSize ?? 0 }, location: reports.location)
+    try partition.checkBatch(of: writes.compactMap { $0.staged }, location: reports.location)
+  }
+
+  /// Returns the error of a batch that no tier would hold, because memory does not hold the values and the second tier takes no
+  /// writes. Returns nil if a tier holds it.
+  ///
+  /// Call it after the batch has begun, because a close can precede the beginning. It does not divide a batch that has begun.
+  @usableFromInline
+  func refusal(of writes: [PreparedWrite<Key, Value>], in batch: BatchToken) -> CisternError? {
+    guard !usesMemory, let mode = secondTier?.partition.mode(in: batch) else { return nil }
+    switch mode {
+    case .active: return nil
+    // A tier that fails keeps removals until it works again.
+    case .degraded where !writes.contains(where: \.storesRecord): return nil
+    case .degraded, .readOnly, .closed: break
+    }
+    return refusal(
+      in: mode, effect: "memory does not hold the values, so nothing of the batch was stored",
+      location: reports.location)
   }
 
   @usableFromInline

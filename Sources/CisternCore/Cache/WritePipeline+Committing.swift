@@ -22,35 +22,33 @@ extension WritePipeline {
     switch outcome {
     case .nothing, .recordLost: break
     case .staged(let ticket): try await secondTier?.partition.waitForCommit(ticket)
-    case .refused(let size): throw refusal(size: size, location: location())
+    case .refused(let isTooLarge): throw refusal(isTooLarge: isTooLarge, location: location())
     }
   }
 
-  /// Returns the reason why the second tier refuses a write of this size.
-  func refusal(size: Int, location: String) -> CisternError {
-    let effect =
-      usesMemory ? "what is written is in memory only" : "what is written is lost, because memory does not hold it"
-    switch secondTier?.partition.mode {
-    case .closed?: return .storeClosed(location, effect: effect)
-    case .readOnly?: return CisternError(.readOnly, "the store is read-only; \(effect)", location: location)
-    case .active? where secondTier?.partition.canHold(batchBytes: size, count: 1) == false:
+  /// Returns the reason why the second tier refuses a write.
+  func refusal(isTooLarge: Bool, location: String) -> CisternError {
+    let mode = secondTier?.partition.mode
+    if isTooLarge, mode == .active {
       return CisternError(
         .tooLarge, "the write is larger than the second tier can ever hold; it is in memory only, if that can hold it",
         location: location)
+    }
+    let effect =
+      usesMemory ? "what is written is in memory only" : "what is written is lost, because memory does not hold it"
+    return refusal(in: mode, effect: effect, location: location)
+  }
+
+  /// Returns the error of a write that a tier in this mode refuses.
+  func refusal(in mode: SecondTierStatistics.Mode?, effect: String, location: String) -> CisternError {
+    switch mode {
+    case .closed?: .storeClosed(location, effect: effect)
+    case .readOnly?: CisternError(.readOnly, "the store is read-only; \(effect)", location: location)
     case .active?, .degraded?, nil:
-      return CisternError(
+      CisternError(
         .diskFailed, "the second tier takes no writes at present; \(effect)", location: location,
         remedy: "See the store's reports for the cause, and write the value again when the tier works")
     }
-  }
-
-  /// Checks that a tier takes the values.
-  ///
-  /// - Throws: `CisternError` if the second tier takes no writes, and memory does not hold the values.
-  @usableFromInline
-  func checkIsWritable() throws(CisternError) {
-    guard !usesMemory, let mode = secondTier?.partition.mode, mode == .closed || mode == .readOnly else { return }
-    throw refusal(size: 0, location: reports.location)
   }
 
   /// Reports a refused write if the tier will refuse it the next time, too, because of its size.
@@ -58,8 +56,8 @@ extension WritePipeline {
   /// Also reports a write that is lost, because the store is closed or read-only and memory does not hold the values.
   @usableFromInline
   @inline(never)
-  func reportRefusal(size: Int, of key: Key) {
-    let refusal = refusal(size: size, location: reports.location(of: key))
+  func reportRefusal(isTooLarge: Bool, of key: Key) {
+    let refusal = refusal(isTooLarge: isTooLarge, location: reports.location(of: key))
     let isLost = !usesMemory && (refusal.code == .storeClosed || refusal.code == .readOnly)
     guard refusal.code == .tooLarge || isLost else { return }
     reports.send(StoreReport(.refused, refusal.message, location: refusal.location))

@@ -175,6 +175,12 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// - Returns: Whether the tier can commit the batch.
   func canHold(batchBytes: Int, count: Int) -> Bool
 
+  /// Returns whether the tier can hold a write at all.
+  ///
+  /// - Parameter write: The new record, or the removal.
+  /// - Returns: Whether the tier can hold the write, alone or in a batch.
+  func canHold(_ write: StagedWrite) -> Bool
+
   /// The largest size of a batch, or nil if the tier does not state it. It appears in error messages.
   var largestBatch: ByteCount? { get }
 
@@ -187,6 +193,15 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// that time. The call can block the thread briefly, so call it outside all locks. A thread can have only one
   /// open batch.
   func beginBatch() -> BatchToken
+
+  /// Returns the mode in which the tier stages the writes of an open batch.
+  ///
+  /// If the mode is active, the tier takes all writes of the batch that ``canHold(_:)`` permits. A close or a failure
+  /// during the batch does not change that.
+  ///
+  /// - Parameter batch: The open batch.
+  /// - Returns: The mode.
+  func mode(in batch: BatchToken) -> SecondTierStatistics.Mode
 
   /// Stages a write, as ``SecondTierPartition/stage(_:)`` does, as a part of the batch.
   ///
@@ -233,6 +248,10 @@ extension TransactionalPartition {
   package func acknowledgeFileLoss() -> Bool { false }
 
   package var lostKeys: [[UInt8]] { [] }
+
+  package func canHold(_ write: StagedWrite) -> Bool { canHold(batchBytes: write.stagedSize, count: 1) }
+
+  package func mode(in batch: BatchToken) -> SecondTierStatistics.Mode { mode }
 
   package func stageInvalidation(
     _ invalidation: Invalidation, in batch: BatchToken

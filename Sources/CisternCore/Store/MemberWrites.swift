@@ -17,14 +17,17 @@ protocol StoreWriteMember: AnyObject {
   func prepare() throws(CisternError)
   /// The number of prepared writes.
   var count: Int { get }
-  /// The sizes of the prepared writes in the second tier, in bytes.
-  var stagedSizes: [Int] { get }
+  /// The prepared writes of the second tier.
+  var staged: [StagedWrite] { get }
 
   /// Chooses the values for memory, whose costs are at most `room`. Returns their cost, and whether these are all values.
   func fit(within room: Int) -> (cost: Int, isWhole: Bool)
   /// Reserves room for these values. Returns the budget that lacks room, or nil if the room is reserved.
   func reserve() -> MemoryBudget?
   func release()
+
+  /// Returns the error of an open batch whose writes of this cache no tier would hold; nil if a tier holds them.
+  func refusal(in batch: BatchToken) -> CisternError?
 
   /// Locks the keys, and checks that no key has changed since ``prepare()``. Then calls `others`, and applies the writes if it
   /// returns true. Returns whether the writes are applied.
@@ -95,7 +98,7 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
 
   var count: Int { writes.count }
 
-  var stagedSizes: [Int] { writes.compactMap { $0.staged?.stagedSize } }
+  var staged: [StagedWrite] { writes.compactMap(\.staged) }
 
   func fit(within room: Int) -> (cost: Int, isWhole: Bool) {
     let (reservation, isWhole) = cache.table.fit(&parts, within: room)
@@ -107,6 +110,8 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
 
   func release() { cache.table.release(reservation) }
 
+  func refusal(in batch: BatchToken) -> CisternError? { cache.writes.refusal(of: writes, in: batch) }
+
   func apply(in batch: BatchToken?, others: () -> Bool) -> Bool {
     effects = BatchEffects(batch: partition == nil ? nil : batch, context: context)
     return cache.table.writeAll(parts, &inEffect) { had in
@@ -116,7 +121,7 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
 
   var isRefused: Bool { if case .refused = effects.outcome { true } else { false } }
 
-  func refusal() -> CisternError { cache.writes.refusal(size: 0, location: cache.writes.reports.location) }
+  func refusal() -> CisternError { cache.writes.refusal(isTooLarge: false, location: cache.writes.reports.location) }
 
   func finish() { cache.writes.deliverChanges() }
 }

@@ -39,8 +39,10 @@ extension SharedStore {
       try checkSize(of: writing)
       try fit(writing)
       reserve(writing)
-      if let outcome = apply(writing) { return outcome }
-      for member in writing { member.release() }
+      var outcome: StoreWriteOutcome?
+      defer { if outcome == nil { for member in writing { member.release() } } }
+      outcome = try apply(writing)
+      if let outcome { return outcome }
     }
   }
 
@@ -54,7 +56,7 @@ extension SharedStore {
 
   private func checkSize(of members: [any StoreWriteMember]) throws(CisternError) {
     guard let partition = members.lazy.compactMap(\.partition).first else { return }
-    try partition.checkBatch(of: members.flatMap(\.stagedSizes), location: "writing to several caches")
+    try partition.checkBatch(of: members.flatMap(\.staged), location: "writing to several caches")
   }
 
   /// Divides the memory limit among the members. Those without a second tier come first, because only memory can hold their
@@ -90,13 +92,18 @@ extension SharedStore {
   }
 
   /// Applies prepared writes. Returns nil if a key has changed, and then nothing has happened.
-  private func apply(_ members: [any StoreWriteMember]) -> StoreWriteOutcome? {
+  ///
+  /// - Throws: `CisternError` if no tier would hold the writes of a member. Nothing has happened then.
+  private func apply(_ members: [any StoreWriteMember]) throws(CisternError) -> StoreWriteOutcome? {
     let tier = secondTier as? any TransactionalTier
     let partitions = members.compactMap(\.partition)
     // The gate of the second tier precedes the locks of all caches.
     let batch = partitions.isEmpty ? nil : tier?.beginBatch()
     let batches = tier == nil ? members.map { $0.partition?.beginBatch() } : members.map { _ in batch }
-    let applied = lock(members[...], batches[...])
+    // Asked after the batch began, and before a write is staged: a close in between must not divide the batch.
+    let refusal = zip(members, batches).lazy.compactMap { member, batch in batch.flatMap { member.refusal(in: $0) } }
+      .first
+    let applied = refusal == nil && lock(members[...], batches[...])
     let ticket = batch.flatMap { tier?.endBatch($0) }
     var tickets: [(any TransactionalPartition, CommitTicket)] = []
     if tier == nil {
@@ -105,6 +112,7 @@ extension SharedStore {
         tickets.append((partition, partition.endBatch(batch)))
       }
     }
+    if let refusal { throw refusal }
     guard applied else { return nil }
     for member in members { member.finish() }
     if let refused = members.first(where: \.isRefused) { return .refused(refused.refusal()) }

@@ -21,7 +21,8 @@ extension Store {
   ///   - body: A closure that makes the writes. It runs once, at once, outside all locks.
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`, or `CisternError` in these cases. Nothing is stored then.
-  ///   - The store is closed, or a cache belongs to another store or to none.
+  ///   - The store is closed, also by `body`, or a cache belongs to another store or to none.
+  ///   - A cache with ``CacheTiers/secondTierOnly`` takes part, and the second tier takes no writes.
   ///   - The batch is too large.
   ///   - A value cannot be encoded or merged.
   /// - Complexity: O(*n*) for *n* keys, whose shards are locked together for that time.
@@ -32,6 +33,7 @@ extension Store {
     try checkIsOpen(to: "making a batch")
     let batch = StoreBatch()
     let result = try body(batch)
+    try checkIsOpen(to: "making a batch")
     // The bound on staged writes is that of the whole tier, or that of each partition of a user's own tier.
     for member in batch.members { member.partition?.waitForRoom() }
     _ = try shared.write(batch.members.map { $0.memberWrites(context: context) })
@@ -53,6 +55,7 @@ extension Store {
     try checkIsOpen(to: "making a batch")
     let batch = StoreBatch()
     let result = try body(batch)
+    try checkIsOpen(to: "making a batch")
     for member in batch.members { await member.partition?.prepareToCommit() }
     try await shared.write(batch.members.map { $0.memberWrites(context: context) }).waitForCommit()
     return result

@@ -5,8 +5,8 @@ enum WriteOutcome: Sendable {
   case nothing
   /// The write is staged.
   case staged(CommitTicket)
-  /// The tier refused the write, which has this size.
-  case refused(size: Int)
+  /// The tier refused the write. It refuses a write that is too large at any time.
+  case refused(isTooLarge: Bool)
   /// The tier lost the record after the writer read it. Nothing was written.
   case recordLost
 }

@@ -83,8 +83,10 @@ func expectWholeBatches(
     let ticket = cache.endBatch(batch)
     await #expect(throws: CisternError.self) { try await cache.waitForCommit(ticket) }
     #expect(delivered.lost(.notWritten).count == 10)
+    #expect(cache.mode(in: batch) == .active)
     // A batch that begins while the disk fails is refused, and the older records are removed.
     let late = cache.beginBatch()
+    #expect(cache.mode(in: late) == .degraded)
     failing.set(nil)
     for key in 5..<8 {
       guard case .refused = cache.stage(write(key, bytes("late:")), in: late) else {
@@ -93,7 +95,7 @@ func expectWholeBatches(
       }
     }
     try await cache.waitForCommit(cache.endBatch(late))
-    #expect(tier.statistics.mode == .active)
+    #expect(tier.statistics.mode == .active && cache.mode(in: late) == .degraded)
     #expect(cache.keys() == [])
     #expect(tier.checkInvariants() == [])
     // The refused writes are not on disk, so the next flush or close throws an error.

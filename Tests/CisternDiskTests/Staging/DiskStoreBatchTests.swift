@@ -86,6 +86,23 @@ func expectWholeBatches(across caches: [any TransactionalPartition], _ comment: 
     try await again.close()
   }
 
+  @Test func `a batch that waits for the gate until its owner has closed does not include the disk`() async throws {
+    let scratch = TemporaryDirectory()
+    for _ in 0..<20 {
+      let tier = try openTier(scratch, interval: .seconds(3600))
+      // The writer thread takes writes, so that the batch waits for the gate.
+      tier.engine.batchGate.wait { $0.beginTaking() }
+      let begun = Task(executorPreference: ThreadPerJob()) { tier.beginBatch() }
+      for _ in 0..<200 { await Task.yield() }
+      #expect(tier.detach())
+      tier.engine.batchGate.change { $0.endTaking() }
+      let batch = await begun.value
+      #expect(!batch.includesDisk)
+      _ = tier.endBatch(batch)
+      await tier.release()
+    }
+  }
+
   @Test func `after SIGKILL at any point a batch over several partitions is present completely or not at all`()
     async throws
   {

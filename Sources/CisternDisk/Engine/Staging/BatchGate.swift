@@ -29,13 +29,18 @@ struct BatchGate: Sendable {
 }
 
 extension DiskEngine {
-  /// Begins a batch.
+  /// Begins a batch of an owner.
   ///
-  /// The batch does not include the disk if the engine is not active now. All its writes have the same fate, even if the
-  /// mode changes.
-  func beginBatch() -> BatchToken {
-    if isInherited || mode != .active { return .withoutDisk }
-    return openBatch()
+  /// The batch does not include the disk if the owner is closed or the engine is not active now. All its writes have the same
+  /// fate, even if the mode changes.
+  func beginBatch(for owner: DiskOwner) -> BatchToken {
+    if owner.isClosed || isInherited || mode != .active { return .withoutDisk }
+    let batch = openBatch()
+    // An open batch of an open owner precedes the last commit of the engine. The owner may have closed before the gate opened,
+    // and then the writer thread may take no more writes.
+    if !owner.isClosed { return batch }
+    batchGate.change { $0.close() }
+    return .withoutDisk
   }
 
   /// Begins a batch regardless of the mode.

@@ -62,7 +62,8 @@ extension DiskEngine {
     return partition.invalidations.conceals(metadata, key: key.rawSpan) ? .init(refuse(partition)) : .dropped
   }
 
-  private func isTooLarge(_ write: StagedWrite) -> Bool {
+  /// Returns whether the file can never hold a write.
+  func isTooLarge(_ write: StagedWrite) -> Bool {
     if case .removal = write { return false }
     let size = write.stagedSize
     if size > limits.largestRecord { return true }
