@@ -43,25 +43,25 @@ extension Cache: DraftParent {
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> SavedDraft<Key> {
     try policy.check(draft) { isConflict($0, of: draft) }
-    var versions: [Key: VersionBelow] = [:]
+    var saved: [Key: SavedKey] = [:]
     // The values are needed for their tags, too.
     let outcome = try conditional.writeTogether(draft.batch.keys, context: context, dependsOnCached: true) {
-      key, snapshot throws(CisternError) in try plan(draft, key, over: snapshot, policy, &versions)
+      key, snapshot throws(CisternError) in try plan(draft, key, over: snapshot, policy, &saved)
     }
-    return SavedDraft(outcome: outcome, versions: versions)
+    return SavedDraft(outcome: outcome, keys: saved)
   }
 
-  /// Plans the write of a key that a draft wrote. Sets the number of changes of the key after the save.
+  /// Plans the write of a key that a draft wrote. Sets the state of the key after the save.
   func plan(
     _ draft: DraftState<Key, Value>, _ key: Key, over snapshot: ReadSnapshot<Key, Value>,
-    _ policy: DraftConflictPolicy<Key, Value>, _ versions: inout [Key: VersionBelow]
+    _ policy: DraftConflictPolicy<Key, Value>, _ saved: inout [Key: SavedKey]
   ) throws(CisternError) -> PlannedWrite<Value> {
     let version = VersionBelow(snapshot.version)
-    versions[key] = version
-    let write = try draft.write(of: key, over: snapshot.value, version: version, isEqual: isEqual, policy)
-    guard let write else { return PlannedWrite(.keep) }
+    let resolved = try draft.write(of: key, over: snapshot.value, version: version, isEqual: isEqual, policy)
+    saved[key] = SavedKey(version: version, isOwn: resolved.isOwn)
+    guard let write = resolved.write else { return PlannedWrite(.keep) }
     // The write itself is one change.
-    versions[key] = VersionBelow(after: snapshot.version)
+    saved[key]?.version = VersionBelow(after: snapshot.version)
     var writeOptions = write.writeOptions
     // If the value expired since the draft read it, that is no conflict, and its tags stay.
     if snapshot.usable == nil { writeOptions = writeOptions.keepingTags(draft.tags(below: key)) }

@@ -214,13 +214,13 @@ extension Draft {
     let snapshot = state.withLock { $0 }
     if snapshot.batch.isEmpty { return .nothing }
     let saved = try parent.take(snapshot, policy, context: context)
-    endSaving(snapshot, versions: saved.versions)
+    endSaving(snapshot, saved.keys)
     return saved.outcome
   }
 
   /// Removes the writes of a snapshot, after a save applied them below.
-  func endSaving(_ snapshot: DraftState<Key, Value>, versions: [Key: VersionBelow]) {
-    let (former, unseen, followed) = state.withLock { $0.endSaving(snapshot, versions: versions) }
+  func endSaving(_ snapshot: DraftState<Key, Value>, _ saved: [Key: SavedKey]) {
+    let (former, unseen, followed) = state.withLock { $0.endSaving(snapshot, saved) }
     withExtendedLifetime(former) {}
     for key in unseen { parent.unwatch(key) }
     for key in followed { parent.follow(key) }

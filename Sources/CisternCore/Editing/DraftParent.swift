@@ -35,8 +35,17 @@ protocol DraftParent<Key, Value>: AnyObject, Sendable {
 /// The result of a save in the layer below.
 struct SavedDraft<Key: Hashable & Sendable>: Sendable {
   let outcome: WriteOutcome
-  /// The numbers of changes of the draft's keys after the save, including its own.
-  let versions: [Key: VersionBelow]
+  /// The draft's keys in the layer below after the save.
+  let keys: [Key: SavedKey]
+}
+
+/// The layer below after the save of one key.
+struct SavedKey: Sendable {
+  /// The number of changes of the key.
+  var version: VersionBelow
+  /// Whether the value below is the one that the draft showed before the save. False if the policy resolved a conflict
+  /// otherwise.
+  var isOwn = false
 }
 
 extension DraftParent {
@@ -69,34 +78,33 @@ extension Draft: DraftParent {
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> SavedDraft<Key> {
     while true {
-      let (writes, versions) = try plan(draft, policy)
+      let (writes, saved) = try plan(draft, policy)
       if let former = state.withLock({ $0.write(writes) }) {
         withExtendedLifetime(former) {}
-        return SavedDraft(outcome: .nothing, versions: versions)
+        return SavedDraft(outcome: .nothing, keys: saved)
       }
     }
   }
 
-  /// Plans the writes of a draft of this one, and the numbers of changes of its keys after them. Calls the policy's merge closure and
-  /// the cache's.
+  /// Plans the writes of a draft of this one, and the state of its keys after them. Calls the policy's merge closure and the
+  /// cache's.
   func plan(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>
-  ) throws(CisternError) -> (writes: [DraftState<Key, Value>.ShownWrite], versions: [Key: VersionBelow]) {
+  ) throws(CisternError) -> (writes: [DraftState<Key, Value>.ShownWrite], saved: [Key: SavedKey]) {
     var writes: [DraftState<Key, Value>.ShownWrite] = []
-    var versions: [Key: VersionBelow] = [:]
+    var saved: [Key: SavedKey] = [:]
     try policy.check(draft) { isConflict($0, of: draft) }
     for key in draft.batch.keys {
       let count = state.withLock { $0.writeCount(of: key) }
       let version = VersionBelow(count)
       let theirs = policy.isMerge || isEqual != nil ? read(key, isByUser: false).value : nil
-      versions[key] = version
-      guard let write = try draft.write(of: key, over: theirs, version: version, isEqual: isEqual, policy) else {
-        continue
-      }
+      let resolved = try draft.write(of: key, over: theirs, version: version, isEqual: isEqual, policy)
+      saved[key] = SavedKey(version: version, isOwn: resolved.isOwn)
+      guard let write = resolved.write else { continue }
       writes.append(shown(write, of: key, count: count))
-      versions[key] = VersionBelow(count.next())
+      saved[key]?.version = VersionBelow(count.next())
     }
-    return (writes, versions)
+    return (writes, saved)
   }
 
   func waitForRoom() {}

@@ -19,8 +19,15 @@ extension DraftState {
     }
   }
 
-  /// Returns the write of a key after the policy resolved a conflict, or nil to keep the value below. Calls the
-  /// policy's merge closure.
+  /// A write after the policy resolved a conflict.
+  struct ResolvedWrite {
+    /// The write; nil to keep the value below.
+    let write: Write?
+    /// Whether the write is the draft's own. If not, the value below is another one than the draft showed.
+    var isOwn = false
+  }
+
+  /// Returns the write of a key after the policy resolved a conflict. Calls the policy's merge closure.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -28,17 +35,19 @@ extension DraftState {
   ///   - version: The number of changes below at the time of that value.
   ///   - isEqual: The cache's comparison.
   ///   - policy: The policy of the save.
-  /// - Returns: The write; nil to keep the value below.
+  /// - Returns: The write.
   /// - Throws: `CisternError` if the policy or the merge fails.
   func write(
     of key: Key, over theirs: Value?, version: VersionBelow, isEqual: ((Value, Value) -> Bool)?,
     _ policy: DraftConflictPolicy<Key, Value>
-  ) throws(CisternError) -> Write? {
-    guard let mine = batch.writes[key] else { return nil }
-    guard isConflict(key, version: version, isEqual: isEqual, theirs: { theirs }) else { return mine }
+  ) throws(CisternError) -> ResolvedWrite {
+    guard let mine = batch.writes[key] else { return ResolvedWrite(write: nil) }
+    guard isConflict(key, version: version, isEqual: isEqual, theirs: { theirs }) else {
+      return ResolvedWrite(write: mine, isOwn: true)
+    }
     switch policy.decision {
-    case .theirs: return nil
-    case .mine: return mine
+    case .theirs: return ResolvedWrite(write: nil)
+    case .mine: return ResolvedWrite(write: mine, isOwn: true)
     case .throw: throw DraftConflictError(keys: [key]).wrapped
     case .merge(let resolve):
       let conflict = DraftConflict(
@@ -51,12 +60,12 @@ extension DraftState {
           .notMerged, "the conflict policy threw an error, so the draft was not saved",
           location: "saving a draft, key \(KeyDescription(key))", cause: error)
       }
-      guard let resolved else { return .remove }
+      guard let resolved else { return ResolvedWrite(write: .remove) }
       // The resolved value is stored in the same way as the draft's own value.
       if case .merge(let writes) = mine, writes.replaces {
-        return .merge(MergedWrites([resolved], writes.writeOptions, replaces: true))
+        return ResolvedWrite(write: .merge(MergedWrites([resolved], writes.writeOptions, replaces: true)))
       }
-      return .store(resolved, mine.writeOptions)
+      return ResolvedWrite(write: .store(resolved, mine.writeOptions))
     }
   }
 }

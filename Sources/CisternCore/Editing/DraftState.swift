@@ -151,11 +151,11 @@ extension DraftState {
   ///
   /// - Parameters:
   ///   - saved: The saved state.
-  ///   - versions: The numbers of changes below after the save.
+  ///   - keys: The saved keys.
   /// - Returns: The former state, which the caller must release outside the lock. Also the keys that the draft no
   ///   longer uses, and the saved keys that it still watches.
   mutating func endSaving(
-    _ saved: DraftState, versions: [Key: VersionBelow]
+    _ saved: DraftState, _ keys: [Key: SavedKey]
   ) -> (former: DraftState, unseen: [Key], followed: [Key]) {
     let former = self
     batch = Batch(layering: batch.layering)
@@ -177,9 +177,11 @@ extension DraftState {
       }
       bases[key]?.isOwn = isWritten
       // The draft's own save must not conflict with its later writes.
-      if let version = versions[key] {
+      if let one = keys[key] {
         followed.append(key)
-        bases[key]?.version = version
+        // A draft of this one may have read the value that the policy has replaced.
+        if !one.isOwn, !isWritten { writeCounts[key] = writeCount(of: key).next() }
+        bases[key]?.version = one.version
         bases[key]?.baseline = nil
         bases[key]?.read = nil
       }

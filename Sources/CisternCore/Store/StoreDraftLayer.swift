@@ -65,8 +65,8 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
   private let below: Draft<Key, Value>?
   private let snapshot: DraftState<Key, Value>
   private let terms: DraftSavingTerms<Key, Value>
-  /// The numbers of changes of the keys after the save.
-  private var versions: [Key: VersionBelow] = [:]
+  /// The state of the keys after the save.
+  private var saved: [Key: SavedKey] = [:]
   /// The planned writes into the draft below.
   private var planned: [DraftState<Key, Value>.ShownWrite] = []
   /// The values that the save replaced in the draft below. They are released with the save, outside all locks.
@@ -97,13 +97,13 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
 
   func memberWrites() -> any StoreWriteMember {
     MemberWrites(cache, keys: snapshot.batch.keys, context: terms.context, dependsOnCached: true) {
-      [self] key, read throws(CisternError) in try cache.plan(snapshot, key, over: read, terms.policy, &versions)
+      [self] key, read throws(CisternError) in try cache.plan(snapshot, key, over: read, terms.policy, &saved)
     }
   }
 
   func plan() throws(CisternError) {
     guard let below else { preconditionFailure("a draft over caches saves by a batch") }
-    (planned, versions) = try below.plan(snapshot, terms.policy)
+    (planned, saved) = try below.plan(snapshot, terms.policy)
   }
 
   func take(_ rest: () -> Bool) -> Bool {
@@ -116,5 +116,5 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
     return true
   }
 
-  func end() { draft.endSaving(snapshot, versions: versions) }
+  func end() { draft.endSaving(snapshot, saved) }
 }
