@@ -20,5 +20,9 @@ extension Flight {
 
   /// Withdraws the announced value. Waiters from now on wait for the result.
   @usableFromInline
-  final func withdrawAnnouncement() { withState { $0.withdrawAnnouncement() } }
+  final func withdrawAnnouncement() {
+    // Released outside the lock, because a value's deinitializer is the user's code.
+    let withdrawn = withState { $0.withdrawAnnouncement() }
+    withExtendedLifetime(withdrawn) {}
+  }
 }

@@ -221,6 +221,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
       counts.suspended.wrappingSubtract(tasks.count, ordering: .relaxed)
       return tasks
     }
+    withExtendedLifetime(tasks.announced) {}
     tasks.first?.resume(outcome)
     for task in tasks.others { task.resume(outcome) }
   }

@@ -19,8 +19,11 @@ extension FlightState {
   /// Withdraws the announced value, because an invalidation may concern it. Waiters from now on wait for the result.
   ///
   /// The flight cannot announce another value.
-  mutating func withdrawAnnouncement() {
-    guard case .announced = phase else { return }
+  ///
+  /// - Returns: The withdrawn value, which the caller must release outside the lock.
+  mutating func withdrawAnnouncement() -> ReferencedValue? {
+    guard case .announced(let value) = phase else { return nil }
     phase = .announced(nil)
+    return value
   }
 }

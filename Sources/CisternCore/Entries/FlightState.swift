@@ -213,13 +213,15 @@ struct FlightState<Value: Sendable, Continuation> {
     return LeaveDecision(leaves: true, resume: continuation, leavesWork: leavesWork)
   }
 
-  /// The suspended waiters of a completed flight, in the order of joining.
+  /// The suspended waiters of a completed flight, in the order of joining, and the value that the flight announced before.
   ///
   /// Most flights have one waiter, which needs no array.
   @usableFromInline
   struct Completion {
     @usableFromInline var first: Continuation?
     @usableFromInline var others: [Continuation] = []
+    /// The announced value, which the caller must release outside the lock.
+    @usableFromInline var announced: ReferencedValue?
 
     @inlinable
     init() {}
@@ -250,7 +252,8 @@ struct FlightState<Value: Sendable, Continuation> {
     case .kept, .announced: remaining -= 1
     case .completed, .abandoned: return Completion()
     }
-    let waiting = takeSuspended()
+    var waiting = takeSuspended()
+    if case .announced(let value) = phase { waiting.announced = value }
     phase = .completed(remaining > 0 ? CompletedOutcome(outcome) : nil)
     return waiting
   }

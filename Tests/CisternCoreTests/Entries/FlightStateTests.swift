@@ -100,7 +100,7 @@ struct FlightStateTests {
       case .complete: complete()
       case .announce: announce()
       case .withdrawAnnouncement:
-        state.withdrawAnnouncement()
+        _ = state.withdrawAnnouncement()
         if model.isAnnounced { model.isAnnouncementWithdrawn = true }
       case .abandonWithWork: abandonWithWork()
       }

@@ -91,6 +91,65 @@ struct LockedCodeTests {
     expect(12, "loaded, expired and removed")
   }
 
+  /// The end of an announced value in a flight.
+  enum AnnouncementEnd: CaseIterable, Sendable { case withdrawal, completion, completionWithWaiter }
+
+  @Test(arguments: AnnouncementEnd.allCases)
+  func `an announced value is released outside the lock of its flight`(end: AnnouncementEnd) async {
+    let flight = Flight<Visitor>(priority: .medium)
+    let isLocked = Recorder<Bool>()
+    func announce() {
+      let visitor = Visitor { [unowned flight] in
+        isLocked.record(!flight.lock.withLockIfAvailable { _ in })
+      }
+      #expect(flight.announce(visitor))
+    }
+    announce()
+    #expect(isLocked.count == 0)
+    switch end {
+    case .withdrawal:
+      flight.withdrawAnnouncement()
+    case .completion:
+      flight.complete(.failed(Broken()))
+    case .completionWithWaiter:
+      guard case .joined(let waiter, _) = flight.join(Urgency(.medium)) else {
+        Issue.record("the flight takes no waiter")
+        return
+      }
+      flight.complete(.failed(Broken()))
+      flight.withdraw(waiter)
+    }
+    #expect(isLocked.elements == [false])
+  }
+
+  @Test func `an announced value can load its key when an invalidation ends the announcement`() async throws {
+    let cache = try Cache<Int, Visitor>(costLimit: 10, configuration: Self.configuration())
+    let (announced, end) = (Gate(), Gate())
+    let gone = Recorder<Bool>()
+    let first = Task {
+      _ = try await cache.load(1) { context in
+        context.announce(
+          Visitor { [weak cache] in
+            // A load that joins the flight takes the shard's lock, and then the flight's.
+            _ = cache?.refresh(1) { _ in .absent() }
+            gone.record(true)
+          })
+        try await announced.pass()
+        try await end.pass()
+        return .store(Visitor {})
+      }
+    }
+    await announced.arrivals(atLeast: 1)
+    try await first.value
+    cache.removeAll(tagged: "news")
+    let second = Task { _ = try await cache.value(forKey: 1) { _ in Visitor {} } }
+    while gone.count == 0 { await Task.yield() }
+    announced.open()
+    end.open()
+    try await second.value
+    #expect(gone.count == 1)
+  }
+
   /// A key that is equal by its number. The carried object is released with the key's last copy.
   private struct CarryingKey: Hashable, Sendable {
     let number: Int
