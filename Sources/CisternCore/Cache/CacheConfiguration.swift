@@ -31,7 +31,8 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// The policy of loads without their own, also of loads of several keys.
   public var loadPolicy = LoadPolicy.cachedOrFetch
   /// The time without a refresh of a stale value after a fetch failed, or took too long for a caller. Loads return the
-  /// stale value until then. This also holds for up to 16,384 keys whose value only the second tier has.
+  /// stale value until then, unless ``fallsBack`` excludes the error. This also holds for up to 16,384 keys whose value
+  /// only the second tier has.
   public var refreshRetryInterval = Duration.seconds(1)
   /// Returns the expiry of a value, from the value itself; nil for the cache's. Not called for a write with an expiry.
   /// Called outside all locks, by the writer.
@@ -56,9 +57,11 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   public var tiers = CacheTiers.both
   /// Whether a load may return its stale value after a fetch failed with this error; nil for all errors.
   ///
-  /// If it returns false, the callers get the error, and the stale value stays. Not called for a timeout, nor for a
-  /// fetch that the circuit breaker rejected: these return the stale value. Called outside all locks, once for each
-  /// caller.
+  /// If it returns false, the callers get the error, and the stale value stays. Later loads that would return the stale
+  /// value only after a failure fetch again, also during the pause of ``refreshRetryInterval``. Background refreshes pause.
+  ///
+  /// Not called for a timeout, nor for a fetch that the circuit breaker rejected: these return the stale value. Called
+  /// outside all locks, once for each failed fetch of a key and once for each caller with a stale value.
   public var fallsBack: (@Sendable (any Error) -> Bool)?
   /// The conditions under which the cache stops calling an origin that fails; nil for none.
   public var circuitBreaker: CircuitBreaker?

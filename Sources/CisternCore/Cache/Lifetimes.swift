@@ -89,9 +89,9 @@ extension Lifetimes {
   func timing(of metadata: RecordMetadata, pausedFor hash: UInt64) -> Timing? {
     let timing = timing(of: metadata)
     guard case .detailed? = timing,
-      let end = table.retryPauses.end(for: hash, created: metadata.created, now: clock.now())
+      let pause = table.retryPauses.pause(for: hash, created: metadata.created, now: clock.now())
     else { return timing }
-    return timing?.postponingRefresh(until: end)
+    return timing?.postponingRefresh(during: pause)
   }
 
   /// Whether the second tier should have the time of the last use of a record.

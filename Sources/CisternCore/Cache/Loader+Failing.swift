@@ -8,16 +8,25 @@ extension Loader {
   @inlinable
   @inline(never)
   func fail(_ flight: Flight<Value>, of key: HashedKey<Key>, _ outcome: FlightOutcome<Value>) {
-    let isOwn = table.end(flight, forKey: key.key, hash: key.hash, pause: retryPause())
+    let isOwn = table.end(flight, forKey: key.key, hash: key.hash, pause: retryPause(after: outcome))
     guard case .failed(let error) = outcome else { return flight.complete(outcome) }
     flight.complete(.failed(noteFailure(of: flight, of: key, error, isOwn: isOwn)))
   }
 
   /// Returns the pause that begins with a failure now.
+  ///
+  /// - Parameter outcome: The outcome of the flight; nil for one that takes too long.
+  /// - Returns: The pause. It lets no load return a stale value if the error must reach the callers. A fetch that the circuit
+  ///   breaker rejected sent no request, so the pause ends when the breaker permits the next one.
   @usableFromInline
-  func retryPause() -> RetryPause {
-    RetryPause(
-      end: lifetimes.clockTime().advanced(by: settings.refreshRetryInterval), start: lifetimes.wallNow())
+  func retryPause(after outcome: FlightOutcome<Value>? = nil) -> RetryPause {
+    var (length, permitsFallback) = (settings.refreshRetryInterval, true)
+    if case .failed(let error)? = outcome {
+      permitsFallback = fallsBack(after: error)
+      if let rejection = error as? CircuitRejection { length = min(length, rejection.delay) }
+    }
+    return RetryPause(
+      end: lifetimes.clockTime().advanced(by: length), start: lifetimes.wallNow(), permitsFallback: permitsFallback)
   }
 
   /// Counts and reports the failure of a flight, before it completes.

@@ -2,10 +2,9 @@ extension Loader {
   /// Starts a flight without waiters. Returns false if one is in progress, or if the pause after a failure holds.
   func refresh(_ request: Request) -> Bool {
     let key = request.key
-    if !table.retryPauses.isEmpty, table.retryPauses.holds(for: key.hash, at: lifetimes.clock.now()) { return false }
     let priority = Task.currentPriority
     while true {
-      let decision = table.refresh(key, at: lifetimes.now()) {
+      let decision = table.refresh(key, at: lifetimes.clockTime()) {
         table.makeFlight(for: key, priority: priority, flightOptions: flightOptions)
       }
       switch decision {

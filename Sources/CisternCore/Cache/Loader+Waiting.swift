@@ -135,7 +135,7 @@ extension Loader {
   }
 
   /// Whether a caller with an older value gets it instead of this error.
-  private func fallsBack(after error: any Error) -> Bool {
+  func fallsBack(after error: any Error) -> Bool {
     guard let fallsBack = settings.fallsBack, !CircuitRejection.isCause(of: error) else { return true }
     return fallsBack(error)
   }

@@ -91,7 +91,7 @@ extension RecordPromoter {
         counters.refreshes += 1
         counters.count(isStale ? .stale : RecordHit.fresh)
       }
-      flight.keep()
+      flight.beginRefresh()
       flight.withdraw(Flight<Value>.leader)
       flight.returnWaiters()
       return .refreshing(loaded(found, isStale: isStale))

@@ -50,11 +50,11 @@ struct CachedValue<Value: Sendable>: Sendable {
     return details.takeAccessForDisk(at: now)
   }
 
-  /// Returns the same value, not due for a refresh before `time`.
+  /// Returns the same value, not due for a refresh during a pause.
   @usableFromInline
-  func postponingRefresh(until time: MonotonicTime) -> CachedValue {
+  func postponingRefresh(during pause: RetryPause) -> CachedValue {
     CachedValue(
-      value: value, timing: timing.postponingRefresh(until: time), isPersisted: isPersisted,
+      value: value, timing: timing.postponingRefresh(during: pause), isPersisted: isPersisted,
       invalidationVersion: invalidationVersion)
   }
 

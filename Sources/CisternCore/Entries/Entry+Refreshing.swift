@@ -28,7 +28,7 @@ extension Entry {
     // The entry of an abandoned flight is about to be removed.
     if let flight = entry?.flight, !flight.isAbandoned { return .decline }
     let flight = makeFlight()
-    flight.keep()
+    flight.beginRefresh()
     entry = entry?.held.map { .refreshing(Refreshing(held: $0, flight: flight)) } ?? .inProgress(flight)
     return .start(flight)
   }
@@ -36,6 +36,15 @@ extension Entry {
 
 extension EntryTable {
   /// Decides whether a flight without waiters begins, in one critical section.
+  ///
+  /// Declines during the pause after a failure. A flight that fails adds its pause and leaves its entry in one critical section,
+  /// so that this section finds one of them.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - now: The time of the clock.
+  ///   - makeFlight: Creates a flight. Called only if one begins.
+  /// - Returns: The decision.
   func refresh(
     _ key: HashedKey<Key>, at now: MonotonicTime, makeFlight: () -> Flight<Value>
   ) -> Entry<Value>.RefreshDecision {
@@ -43,6 +52,7 @@ extension EntryTable {
     var replaced: Entry<Value>?
     defer { withExtendedLifetime(replaced) {} }
     return shards.withShard(of: key.hash) { shard in
+      if !retryPauses.isEmpty, retryPauses.holds(for: key.hash, at: now) { return .decline }
       let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
       let decision: Entry<Value>.RefreshDecision
       (decision, replaced, _) = shard.transition(key, at: number, budget: budget) { entry in

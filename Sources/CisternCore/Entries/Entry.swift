@@ -137,7 +137,7 @@ extension Entry {
       case .use(let isStale, let refreshes):
         guard refreshes, case .ready = entry else { return .hit(held, isStale: isStale) }
         let flight = makeFlight()
-        flight.keep()
+        flight.beginRefresh()
         entry = .refreshing(Refreshing(held: held, flight: flight))
         return .refresh(held, flight, isStale: isStale)
       case .fetch(let fallsBack):
@@ -250,12 +250,12 @@ extension Entry {
   /// - Parameters:
   ///   - flight: The flight.
   ///   - entry: The key's entry.
-  ///   - retryFrom: When a remaining value becomes due for a refresh again; nil to keep its deadline.
+  ///   - pause: The time in which a remaining value is not due for a refresh; nil to keep its deadline.
   /// - Returns: Whether the entry belonged to the flight, and has no flight now.
   @inlinable
-  static func end(_ flight: Flight<Value>, _ entry: inout Entry?, retryFrom: MonotonicTime? = nil) -> Bool {
+  static func end(_ flight: Flight<Value>, _ entry: inout Entry?, pause: RetryPause? = nil) -> Bool {
     guard isOwn(flight, entry) else { return false }
-    entry = entry?.held.map { held in .ready(retryFrom.map { held.postponingRefresh(until: $0) } ?? held) }
+    entry = entry?.held.map { held in .ready(pause.map { held.postponingRefresh(during: $0) } ?? held) }
     return true
   }
 
@@ -264,13 +264,13 @@ extension Entry {
   /// - Parameters:
   ///   - flight: The flight.
   ///   - entry: The key's entry.
-  ///   - retryFrom: The earliest time at which an older value becomes due for a refresh again.
+  ///   - pause: The time in which an older value is not due for a refresh.
   /// - Returns: Whether the entry belongs to the flight.
   @inlinable
-  static func postponeRefresh(by flight: Flight<Value>, _ entry: inout Entry?, retryFrom: MonotonicTime) -> Bool {
+  static func postponeRefresh(by flight: Flight<Value>, _ entry: inout Entry?, pause: RetryPause) -> Bool {
     guard isOwn(flight, entry) else { return false }
     if case .refreshing(let refreshing) = entry {
-      let held = refreshing.held.postponingRefresh(until: retryFrom)
+      let held = refreshing.held.postponingRefresh(during: pause)
       entry = .refreshing(Refreshing(held: held, flight: flight))
     }
     return true

@@ -28,7 +28,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let hasIdleTimes = Atomic<Bool>(false)
   /// The enumerations in progress.
   let walks = OpenWalks()
-  /// The retry pauses of keys whose older value is in the second tier. Its lock is taken inside a shard's lock.
+  /// The retry pauses that memory does not keep with a value. Its lock is taken inside a shard's lock.
   @usableFromInline let retryPauses = RetryPauses()
   /// The state of the sweeping task, as a raw value of ``SweepState``.
   let sweeping = Atomic<UInt8>(SweepState.idle.rawValue)
@@ -149,11 +149,10 @@ extension EntryTable {
       let number = shard.slots.find(key, fingerprint: fingerprint)
       let isOwn: Bool
       (isOwn, replaced, removed) = shard.transition(HashedKey(key, hash: hash), at: number, budget: budget) { entry in
-        Entry.end(flight, &entry, retryFrom: pause?.end)
+        Entry.end(flight, &entry, pause: pause)
       }
       // Inside the critical section: a load that finds the entry without the flight must also find the pause.
-      // Memory keeps the pause with a value, and the key of a requested refresh may have none.
-      if isOwn, let pause, !flight.coversSecondTier || !flight.isAwaited { retryPauses.add(pause, for: hash) }
+      if isOwn, let pause, flight.needsPauseBesideMemory { retryPauses.add(pause, for: hash) }
       return isOwn
     }
   }
@@ -169,7 +168,7 @@ extension EntryTable {
       let number = shard.slots.find(key, fingerprint: fingerprint)
       let isOwn: Bool
       (isOwn, replaced, _) = shard.transition(HashedKey(key, hash: hash), at: number, budget: budget) { entry in
-        Entry.postponeRefresh(by: flight, &entry, retryFrom: pause.end)
+        Entry.postponeRefresh(by: flight, &entry, pause: pause)
       }
       if isOwn, !flight.coversSecondTier { retryPauses.add(pause, for: hash) }
     }

@@ -42,6 +42,8 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   ///
   /// It is true if the leader looks there, or if the cache has no second tier. Changed under the shard's lock.
   @usableFromInline let secondTierCover: Atomic<Bool>
+  /// Whether the flight began as a refresh, without waiters. Guarded by the shard's lock.
+  @usableFromInline let startedAsRefresh = Atomic<Bool>(false)
   /// Whether the flight completed with a value from the second tier. Set before the flight completes.
   @usableFromInline let fromSecondTier = Atomic<Bool>(false)
 

@@ -1,7 +1,7 @@
 /// The error of a call that the breaker rejected. Callers of the library get ``error(location:)`` instead.
 struct CircuitRejection: Error {
   /// The time until the next permitted call, in nanoseconds.
-  private let delay: UInt64
+  let delay: UInt64
   private let isProbing: Bool
 
   init(_ rejection: CircuitState.Rejection, at now: MonotonicTime) {

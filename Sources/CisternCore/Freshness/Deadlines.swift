@@ -3,8 +3,12 @@
 struct Deadlines: Sendable {
   /// The end of the lifetime.
   @usableFromInline let freshUntil: MonotonicTime
-  /// The time from which a load triggers a refresh. Later than ``freshUntil`` only after a failed refresh.
-  @usableFromInline var refreshFrom: MonotonicTime
+  /// The time from which a load triggers a refresh. Later than ``freshUntil`` only after a failed refresh, and then the end of
+  /// the pause.
+  ///
+  /// The lowest bit of a pause's end is the opposite of ``RetryPause/permitsFallback``. A separate property would make every
+  /// value with a grace larger.
+  @usableFromInline private(set) var refreshFrom: MonotonicTime
   /// The end of the grace. Never earlier than ``freshUntil``.
   @usableFromInline let goneFrom: MonotonicTime
   /// The windows within the grace.
@@ -43,13 +47,18 @@ struct Deadlines: Sendable {
     guard now < goneFrom else { return .gone }
     let (age, overflow) = (now.nanoseconds - freshUntil.nanoseconds).addingReportingOverflow(staleAtZero)
     let staleness = overflow ? .max : age
-    return .stale(by: staleness, refreshDue: refreshFrom <= now, uses: windows.uses(staleBy: staleness))
+    var uses = windows.uses(staleBy: staleness)
+    uses.insteadOfFetch = refreshFrom <= now || refreshFrom.nanoseconds & 1 == 0
+    return .stale(by: staleness, refreshDue: refreshFrom <= now, uses: uses)
   }
 
-  /// Returns the same deadlines without a refresh before `time`.
-  func postponingRefresh(until time: MonotonicTime) -> Deadlines {
+  /// Returns the same deadlines without a refresh during a pause. A pause that ends before a refresh is due has no effect.
+  func postponingRefresh(during pause: RetryPause) -> Deadlines {
+    guard refreshFrom <= pause.end, pause.end.nanoseconds > 0 else { return self }
     var deadlines = self
-    deadlines.refreshFrom = max(refreshFrom, time)
+    // The end is at most a nanosecond earlier, and never later.
+    let end = pause.end.nanoseconds
+    deadlines.refreshFrom = MonotonicTime(nanoseconds: pause.permitsFallback ? end & ~1 : (end - 1) | 1)
     return deadlines
   }
 }

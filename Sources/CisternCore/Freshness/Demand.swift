@@ -86,7 +86,8 @@ struct Demand: Sendable, Hashable {
       break
     }
     guard uses.ifError else { return .fetch(fallsBack: false) }
-    // A recent refresh failed, so this load sends no further request to the origin.
-    return refreshDue ? .fetch(fallsBack: true) : .use(isStale: true, refreshes: false)
+    // A recent refresh failed, so this load sends no further request to the origin. If the error must reach the callers, only
+    // a further request tells whether it still does.
+    return refreshDue || !uses.insteadOfFetch ? .fetch(fallsBack: true) : .use(isStale: true, refreshes: false)
   }
 }

@@ -42,8 +42,8 @@ final class DetailedTiming: Sendable {
     return uses
   }
 
-  /// Returns a copy that is not due for a refresh before `time`.
-  func postponingRefresh(until time: MonotonicTime) -> DetailedTiming {
-    DetailedTiming(deadlines.postponingRefresh(until: time), uses: uses, tags: tags, created: created)
+  /// Returns a copy that is not due for a refresh during a pause.
+  func postponingRefresh(during pause: RetryPause) -> DetailedTiming {
+    DetailedTiming(deadlines.postponingRefresh(during: pause), uses: uses, tags: tags, created: created)
   }
 }

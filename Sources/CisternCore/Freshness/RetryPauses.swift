@@ -8,14 +8,19 @@ struct RetryPause: Sendable {
   @usableFromInline let end: MonotonicTime
   /// The time of the failure. The pause does not apply to records that were written later.
   let start: WallTime
+  /// Whether a load that could return a stale value after a failure returns it without a fetch.
+  ///
+  /// False after an error that must reach the callers. Such a load fetches, and the pause concerns background refreshes alone.
+  let permitsFallback: Bool
 
-  init(end: MonotonicTime, start: WallTime) {
+  init(end: MonotonicTime, start: WallTime, permitsFallback: Bool = true) {
     self.end = end
     self.start = start
+    self.permitsFallback = permitsFallback
   }
 }
 
-/// The pauses of keys whose older value is in the second tier.
+/// The pauses of keys whose older value is in the second tier, and those after failed refreshes.
 ///
 /// Memory keeps the pause of a key with its value. The pause must outlive the eviction of the value from memory.
 /// Otherwise, every load that reads the record again would fetch again. The number of pauses is bounded; those that
@@ -46,21 +51,21 @@ final class RetryPauses: Sendable {
   @usableFromInline
   var isEmpty: Bool { !wasUsed.load(ordering: .relaxed) }
 
-  /// Returns the end of the pause of the key with this hash; nil if the key may be fetched at once.
+  /// Returns the pause of the key with this hash; nil if the key may be fetched at once.
   ///
   /// - Parameters:
   ///   - hash: The hash of the key.
   ///   - created: The time when the key's record was written.
   ///   - now: The current time.
-  /// - Returns: The end of the pause; nil without one.
-  func end(for hash: UInt64, created: WallTime, now: MonotonicTime) -> MonotonicTime? {
+  /// - Returns: The pause; nil without one.
+  func pause(for hash: UInt64, created: WallTime, now: MonotonicTime) -> RetryPause? {
     pauses.withLock { pauses in
       guard let pause = pauses[hash] else { return nil }
       guard pause.end > now, created < pause.start else {
         pauses[hash] = nil
         return nil
       }
-      return pause.end
+      return pause
     }
   }
 

@@ -32,6 +32,8 @@ struct StaleUses: Sendable, Hashable {
   @usableFromInline var whileRevalidate = true
   /// Whether a load may return the value because its fetch failed or takes too long.
   @usableFromInline var ifError = true
+  /// Whether a load that may return the value if its fetch fails returns it without a fetch during a pause.
+  @usableFromInline var insteadOfFetch = true
 
   @usableFromInline
   init(whileRevalidate: Bool = true, ifError: Bool = true) {

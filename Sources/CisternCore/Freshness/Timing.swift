@@ -90,12 +90,12 @@ enum Timing: Sendable {
     }
   }
 
-  /// Returns this timing without a refresh before `time`, after a refresh failed.
+  /// Returns this timing without a refresh during a pause.
   @usableFromInline
-  func postponingRefresh(until time: MonotonicTime) -> Timing {
+  func postponingRefresh(during pause: RetryPause) -> Timing {
     switch self {
     case .plain: self
-    case .detailed(let details): .detailed(details.postponingRefresh(until: time))
+    case .detailed(let details): .detailed(details.postponingRefresh(during: pause))
     }
   }
 }

@@ -1,7 +1,8 @@
-import CisternCore
 import CisternTestSupport
 import CisternTesting
 import Testing
+
+@testable import CisternCore
 
 /// Fetches that join no older flight, and refreshes without a waiter.
 struct AnewAndRefreshTests {
@@ -85,6 +86,82 @@ struct AnewAndRefreshTests {
       gate.open()
       while subject.inProgressCount > 0 { await Task.yield() }
       try #require(subject.cache["a"] == 2)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches, [false, true])
+  func `a refresh that fails begins a pause, also if a load has joined it`(kind: SubjectKind, byLoad: Bool) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      var settings = CacheConfiguration<Int>()
+      settings.refreshRetryInterval = .seconds(10)
+      let subject = try Subject(kind, on: executor, expiry: Self.minute, settings: settings)
+      let cache = subject.cache
+      let hasValue = byLoad || executor.seed % 2 == 0
+      if hasValue { cache["a"] = 0 }
+      let gate = Gate()
+      let fetch: Subject.Fetch = { _ in
+        try await gate.pass()
+        throw Broken()
+      }
+      if byLoad {
+        // A load of a stale value begins the refresh.
+        subject.clock.advance(by: .seconds(61))
+        try #require(try await subject.value("a", fetch: fetch) == 0)
+      } else {
+        try #require(cache.refresh("a") { _ in .store(try await fetch("a")) })
+      }
+      await gate.arrivals(atLeast: 1)
+      let joined = subject.load("a", policy: .reload) { _ in 99 }
+      while cache.statistics.joins == 0 { await Task.yield() }
+      gate.open()
+      try #require(await outcome(joined) == .failure("\(Broken())"))
+      try #require(!cache.refresh("a") { _ in .store(99) })
+      // A write since does not end the pause.
+      cache["a"] = 1
+      try #require(!cache.refresh("a") { _ in .store(99) })
+      subject.clock.advance(by: .seconds(11))
+      try #require(cache.refresh("a") { _ in .store(5) })
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(cache["a"] == 5)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `the failed load of a key without a value does not prevent a refresh`(kind: SubjectKind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      var settings = CacheConfiguration<Int>()
+      settings.refreshRetryInterval = .seconds(10)
+      let subject = try Subject(kind, on: executor, expiry: Self.minute, settings: settings)
+      await #expect(throws: Broken()) { try await subject.value("a") { _ in throw Broken() } }
+      try #require(subject.cache.refresh("a") { _ in .store(5) })
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(subject.cache["a"] == 5 && subject.findings == [])
+    }
+  }
+
+  @Test func `a refresh finds a pause that begins after its request`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.memory, on: executor, expiry: Self.minute)
+      let table = subject.cache.table
+      let key = table.hashed("a")
+      let now = MonotonicTime(nanoseconds: 5)
+      func decides(at time: MonotonicTime) -> Bool {
+        switch table.refresh(key, at: time, makeFlight: { Flight(priority: .medium) }) {
+        case .start(let flight):
+          table.end(flight, forKey: "a", hash: key.hash)
+          return true
+        case .decline, .expired:
+          return false
+        }
+      }
+      try #require(decides(at: now))
+      // The request has read the clock, and the flight of another request fails before the critical section.
+      table.retryPauses.add(
+        RetryPause(end: MonotonicTime(nanoseconds: 10), start: WallTime(nanosecondsSince1970: 0)), for: key.hash)
+      try #require(!decides(at: now))
+      try #require(decides(at: MonotonicTime(nanoseconds: 10)))
       try #require(subject.findings == [])
     }
   }

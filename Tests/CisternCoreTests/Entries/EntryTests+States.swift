@@ -6,6 +6,12 @@ import Testing
 // The states of an entry that the tests of the life cycle begin with.
 
 extension EntryTests {
+  static var pause: RetryPause { pause(until: 150) }
+
+  static func pause(until nanoseconds: UInt64) -> RetryPause {
+    RetryPause(end: MonotonicTime(nanoseconds: nanoseconds), start: WallTime(nanosecondsSince1970: 0))
+  }
+
   static func flight(coversSecondTier: Bool = true) -> Flight<Value> {
     Flight(priority: .medium, kind: .init(.atOnce, coversSecondTier: coversSecondTier))
   }
@@ -122,7 +128,7 @@ extension EntryTests {
 extension CachedValue {
   fileprivate func postponed(until nanoseconds: UInt64) -> CachedValue {
     CachedValue(
-      value: value, timing: timing.postponingRefresh(until: MonotonicTime(nanoseconds: nanoseconds)),
+      value: value, timing: timing.postponingRefresh(during: EntryTests.pause(until: nanoseconds)),
       isPersisted: isPersisted)
   }
 }

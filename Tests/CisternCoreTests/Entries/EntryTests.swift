@@ -171,7 +171,7 @@ struct EntryTests {
     for flight in [state.flight, other] {
       guard let flight else { continue }
       var entry = state.entry
-      let ended = Entry.end(flight, &entry, retryFrom: MonotonicTime(nanoseconds: 150))
+      let ended = Entry.end(flight, &entry, pause: Self.pause)
       #expect(ended == (flight === state.flight), "\(state.name)")
       #expect(ended ? entry?.flight == nil : Self.isSame(entry, state.entry), "\(state.name)")
       #expect(entry?.held?.value == state.entry?.held?.value, "\(state.name)")
@@ -185,8 +185,8 @@ struct EntryTests {
   private static func checkDelay(of state: State, beside other: Flight<Value>) -> Int {
     guard let flight = state.flight else { return 0 }
     var entry = state.entry
-    #expect(!Entry.postponeRefresh(by: other, &entry, retryFrom: MonotonicTime(nanoseconds: 150)))
-    #expect(Entry.postponeRefresh(by: flight, &entry, retryFrom: MonotonicTime(nanoseconds: 150)))
+    #expect(!Entry.postponeRefresh(by: other, &entry, pause: Self.pause))
+    #expect(Entry.postponeRefresh(by: flight, &entry, pause: Self.pause))
     #expect(Self.isSame(entry, state.entry), "\(state.name)")
     if case .stale(_, let isDue, _)? = entry?.held?.freshness(at: Self.now) { #expect(!isDue, "\(state.name)") }
     return 1

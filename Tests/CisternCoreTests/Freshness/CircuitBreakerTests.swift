@@ -10,7 +10,7 @@ import Testing
     opensAfter: .consecutiveFailures(2), openDuration: .seconds(10), maximumOpenDuration: .seconds(40)
   ) { $0 as? Broken != Broken(number: 404) }
 
-  private func subject(
+  func subject(
     _ kind: SubjectKind = .memory, on executor: SeededExecutor, expiry: Expiry = .never,
     _ change: (inout CacheConfiguration<Int>) -> Void = { _ in }
   ) throws -> Subject {
@@ -21,7 +21,7 @@ import Testing
   }
 
   /// Loads new keys whose fetch fails, until the breaker is open.
-  private func open(_ subject: Subject) async throws {
+  func open(_ subject: Subject) async throws {
     for key in ["broken1", "broken2"] {
       await #expect(throws: Broken()) { try await subject.value(key) { _ in throw Broken() } }
     }
@@ -156,6 +156,39 @@ import Testing
         return try await subject.value("inner") { _ in 5 } + 1
       }
       try #require(value == 6 && subject.cache.loader.settings.circuit?.phase == .closed)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches, [LoadPolicy.cachedOrFetch, .freshElseStale])
+  func `the pause of a rejected fetch ends when the breaker permits a call`(
+    kind: SubjectKind, policy: LoadPolicy
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try subject(kind, on: executor, expiry: .after(.seconds(1), graceStale: .seconds(1000))) {
+        $0.refreshRetryInterval = .seconds(60)
+      }
+      let cache = subject.cache
+      cache["a"] = 7
+      subject.clock.advance(by: .seconds(2))
+      try await open(subject)
+      let called = Recorder<String>()
+      func load(_ value: Int) async throws -> Int {
+        defer { if kind != .memory { cache.trim(toCost: 0) } }
+        let loaded = try await subject.value("a", policy: policy) { key in
+          called.record(key)
+          return value
+        }
+        while subject.inProgressCount > 0 { await Task.yield() }
+        return loaded
+      }
+      try #require(try await load(8) == 7 && cache.statistics.rejected == 1)
+      subject.clock.advance(by: .seconds(9))
+      // The pause holds, so that no further fetch is rejected.
+      try #require(try await load(8) == 7 && cache.statistics.rejected == 1 && called.count == 0)
+      subject.clock.advance(by: .seconds(1))
+      try #require(try await load(8) == (policy == .freshElseStale ? 8 : 7))
+      try #require(called.count == 1 && cache["a"] == 8)
       try #require(subject.findings == [])
     }
   }

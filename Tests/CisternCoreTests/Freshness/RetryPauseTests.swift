@@ -117,14 +117,35 @@ struct RetryPauseTests {
     let (early, late) = (WallTime(nanosecondsSince1970: 1), WallTime(nanosecondsSince1970: 50))
     let now = MonotonicTime(nanoseconds: 99)
     for hash in (count - UInt64(RetryPauses.limit) / 2)..<count {
-      guard pauses.end(for: hash, created: early, now: now) == MonotonicTime(nanoseconds: 100 + hash) else {
+      guard pauses.pause(for: hash, created: early, now: now)?.end == MonotonicTime(nanoseconds: 100 + hash) else {
         Issue.record("the pause of \(hash) is missing")
         return
       }
     }
     // A pause applies neither to a record that was written after it began, nor after its end.
-    #expect(pauses.end(for: count - 1, created: late, now: now) == nil)
-    #expect(pauses.end(for: count - 2, created: early, now: MonotonicTime(nanoseconds: 98 + count)) == nil)
-    #expect(pauses.end(for: count, created: early, now: now) == nil)
+    #expect(pauses.pause(for: count - 1, created: late, now: now) == nil)
+    #expect(pauses.pause(for: count - 2, created: early, now: MonotonicTime(nanoseconds: 98 + count)) == nil)
+    #expect(pauses.pause(for: count, created: early, now: now) == nil)
+  }
+
+  @Test func `a value states whether its pause permits the stale value, and takes the last one of two`() {
+    func time(_ nanoseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds) }
+    let value = Deadlines(freshUntil: time(5), goneFrom: time(100))
+    for (end, permits) in (10...13).flatMap({ end in [true, false].map { (UInt64(end), $0) } }) {
+      let pause = RetryPause(
+        end: time(end), start: WallTime(nanosecondsSince1970: 0), permitsFallback: permits)
+      let former = RetryPause(
+        end: time(end), start: WallTime(nanosecondsSince1970: 0), permitsFallback: !permits)
+      for earlier in [value, value.postponingRefresh(during: former)] {
+        let paused = earlier.postponingRefresh(during: pause)
+        var uses = StaleUses()
+        #expect(paused.freshness(at: time(end)) == .stale(by: end - 5, refreshDue: true, uses: uses))
+        uses.insteadOfFetch = permits
+        #expect(paused.freshness(at: time(end - 2)) == .stale(by: end - 7, refreshDue: false, uses: uses))
+      }
+    }
+    let forever = Deadlines(freshUntil: .distantFuture)
+    let pause = RetryPause(end: time(10), start: WallTime(nanosecondsSince1970: 0))
+    #expect(forever.postponingRefresh(during: pause).refreshFrom == .distantFuture)
   }
 }
