@@ -1,12 +1,20 @@
 import Locking
+import Synchronization
 
 /// The circuit breaker of a cache: the storage around ``CircuitState``.
 @usableFromInline
 final class Circuit: Sendable {
   /// The probe that the current task is part of. Loads inside its fetch pass a half-open breaker.
-  private struct Probe: Sendable {
+  private final class Probe: Sendable {
     let circuit: Circuit
     let generation: CircuitGeneration
+    /// Whether the fetch has ended. A task that it started may outlive it.
+    let hasEnded = Atomic<Bool>(false)
+
+    init(of circuit: Circuit, generation: CircuitGeneration) {
+      self.circuit = circuit
+      self.generation = generation
+    }
   }
 
   @TaskLocal private static var probe: Probe?
@@ -41,7 +49,7 @@ final class Circuit: Sendable {
     do {
       let fetched =
         if call.isProbe {
-          try await Self.$probe.withValue(Probe(circuit: self, generation: call.generation), operation: fetch)
+          try await probing(call, fetch)
         } else {
           try await fetch()
         }
@@ -51,6 +59,21 @@ final class Circuit: Sendable {
       end(call, with: result(of: error), at: clock.now())
       throw error
     }
+  }
+
+  /// Calls the fetch of a probe. Loads inside it are part of the probe until it ends.
+  private func probing<Fetched>(
+    _ call: CircuitState.Call, _ fetch: () async throws -> Fetched
+  ) async throws -> Fetched {
+    let probe = Probe(of: self, generation: call.generation)
+    defer { probe.hasEnded.store(true, ordering: .releasing) }
+    return try await Self.$probe.withValue(probe, operation: fetch)
+  }
+
+  /// Starts work that no fetch waits for. It is part of no probe, also if the current task is.
+  @usableFromInline
+  static func startOutsideProbes(_ start: () -> Void) {
+    if probe == nil { start() } else { $probe.withValue(nil, operation: start) }
   }
 
   /// Begins a call. Returns nil for a call that is part of a probe and is not counted.
@@ -80,7 +103,7 @@ final class Circuit: Sendable {
   /// Whether the current task is part of a probe whose result still counts.
   private func isPartOfProbe(_ state: CircuitState) -> Bool {
     guard case .halfOpen = state.phase, let probe = Self.probe else { return false }
-    return probe.circuit === self && probe.generation == state.generation
+    return probe.circuit === self && probe.generation == state.generation && !probe.hasEnded.load(ordering: .acquiring)
   }
 
   private func result(of error: any Error) -> CircuitState.Result {

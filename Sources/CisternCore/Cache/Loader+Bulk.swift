@@ -75,7 +75,11 @@ extension Loader {
         result.withoutValue.insert(key.key)
       }
     }
-    start(led, for: request, priority: priority, work: work)
+    if awaited.contains(where: \.leads) {
+      start(led, for: request, priority: priority, work: work)
+    } else {
+      Circuit.startOutsideProbes { start(led, for: request, priority: priority, work: work) }
+    }
     work.leaveOne()
     let timer = startTimer(ofBulk: &awaited)
     defer { timer?.cancel() }

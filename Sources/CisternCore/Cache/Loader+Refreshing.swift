@@ -9,7 +9,7 @@ extension Loader {
       }
       switch decision {
       case .start(let flight):
-        start(flight, for: request, priority: priority)
+        startRefresh(flight, for: request, priority: priority)
         return true
       case .decline:
         return false
@@ -17,6 +17,13 @@ extension Loader {
         records.endExpired(key)
       }
     }
+  }
+
+  /// Starts the task of a flight without waiters.
+  @inlinable
+  @inline(never)
+  func startRefresh(_ flight: Flight<Value>, for request: Request, priority: TaskPriority) {
+    Circuit.startOutsideProbes { start(flight, for: request, priority: priority) }
   }
 
   /// Reports the failure of a fetch whose error no caller gets.

@@ -120,7 +120,7 @@ extension Loader {
     case .use(let loaded):
       return .loaded(loaded)
     case .useAndRefresh(let loaded, let flight):
-      start(flight, for: request(), priority: priority)
+      startRefresh(flight, for: request(), priority: priority)
       return .loaded(loaded)
     case .join(let flight, let waiter, let waitLimits):
       return wait(for: flight, as: waiter, .joined, waitLimits, request())

@@ -15,7 +15,7 @@
 /// - A cancelled call counts neither as a success nor as a failure.
 /// - A call that began before the breaker changed its state does not count after the change.
 /// - A probe that takes longer than the open time does not count any more. The breaker stays half-open, and permits another probe.
-/// - A load inside the fetch of a probe is part of the probe.
+/// - A load inside the fetch of a probe is part of the probe. A background refresh that it starts is not.
 ///
 /// All keys of a cache share one breaker.
 public struct CircuitBreaker: Sendable {
