@@ -16,15 +16,15 @@ struct ItemWalk {
   /// Whether the walk has examined all records.
   var isDone: Bool { position == nil }
 
-  /// Examines about `stride` records, and returns the items of about `count` records that the set conceals.
+  /// Examines about `stride` records, and returns the digests of about `count` records that the set conceals.
   mutating func next(
     _ count: Int, of stride: Int, in file: DiskFile, concealedBy set: InvalidationSet<FileInvalidationVersion>
-  ) throws(LMDBError) -> [LocatedDigest] {
+  ) throws(LMDBError) -> [RecordDigest] {
     guard let start = position, case .extents(let tables) = file.layout else { return [] }
     let key = IndexKey(generation.number)
     let (found, next) = try file.environment.withRead {
-      (transaction) throws(LMDBError) -> ([LocatedDigest], RecordDigest?) in
-      var found: [LocatedDigest] = []
+      (transaction) throws(LMDBError) -> ([RecordDigest], RecordDigest?) in
+      var found: [RecordDigest] = []
       var seen = 0
       var last = start
       var cursor = try transaction.cursor(forKey: key, in: tables.index)
@@ -36,9 +36,10 @@ struct ItemWalk {
         last = digest
         seen += 1
         if let record = try tables.bytes(at: address, in: transaction),
-          let header = PackedHeader(trusting: record, at: address), set.conceals(record, header)
+          let header = PackedHeader(trusting: record, at: address), set.conceals(record, header),
+          found.last != digest
         {
-          found.append(LocatedDigest(digest: digest, address: address))
+          found.append(digest)
         }
         isAtItem = try cursor.moveToNext()
       }

@@ -28,10 +28,10 @@ struct PurgeWalk {
   struct Found {
     /// The keys in the file of records under their keys.
     var keys: [[UInt8]] = []
-    /// The items of the index that refer to records in extents.
-    var items: [LocatedDigest] = []
+    /// The digests of records in extents.
+    var digests: [RecordDigest] = []
 
-    var isEmpty: Bool { keys.isEmpty && items.isEmpty }
+    var isEmpty: Bool { keys.isEmpty && digests.isEmpty }
   }
 
   /// The maximum number of records that one call examines.
@@ -81,7 +81,7 @@ struct PurgeWalk {
       found.keys = try walk.next(count, of: PurgeWalk.stride, in: file, concealedBy: set)
       place = walk.isDone ? .end : .keys(walk)
     case .items(var walk):
-      found.items = try walk.next(count, of: PurgeWalk.stride, in: file, concealedBy: set)
+      found.digests = try walk.next(count, of: PurgeWalk.stride, in: file, concealedBy: set)
       place = walk.isDone ? .end : .items(walk)
     case .end: break
     }

@@ -38,7 +38,7 @@ extension RecordWork {
   var shouldCommit: Bool {
     switch self {
     case .records: false
-    case .extents(let work): work.step.shouldCommit
+    case .extents(let work): !work.step.hasBudget
     }
   }
 

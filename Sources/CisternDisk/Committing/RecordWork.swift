@@ -183,7 +183,7 @@ enum RecordWork: ~Copyable {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
       try step.purge(found.keys, concealedBy: set, in: &transaction)
     } extents: { (step, target) throws(LMDBError) in
-      try step.purge(found.items, of: generation, concealedBy: set, in: &target)
+      try step.purge(found.digests, of: generation, concealedBy: set, in: &target)
     }
   }
 

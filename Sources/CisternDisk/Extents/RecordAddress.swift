@@ -66,7 +66,7 @@ struct RecordAddress: Sendable, Hashable, Comparable {
   @inline(__always)
   var mark: SequenceNumber {
     // Low numbers would share the marks of the first extents.
-    SequenceNumber(number: isSeparate ? bits &* 0x9fb2_1c65_1e98_df25 >> 16 : bits / Self.unitsPerMark)
+    SequenceNumber(number: isSeparate ? (bits &* 0x9fb2_1c65_1e98_df25) >> 16 : bits / Self.unitsPerMark)
   }
 
   static func < (left: RecordAddress, right: RecordAddress) -> Bool { left.bits < right.bits }

@@ -8,13 +8,14 @@ struct ExtentLimits: Sendable, Equatable {
   /// The number of pages that an extent takes.
   var pagesPerExtent: Int { max(layout.size / pageSize, 1) }
 
-  /// The number of leaves of the index that a transaction changes at most. Puts use half of it.
-  var leavesPerTransaction: Int { max(pageCount / 96, 6) }
+  /// The number of leaves of the index that a transaction changes at most.
+  var leavesPerTransaction: Int { max(pageCount / 48, 6) }
 
   /// The pages that the copies of the last transactions take, and that the next one can take.
   ///
-  /// In a very small map they would leave no room for extents. The map is then full now and then.
-  private var margin: Int { min(3 * (leavesPerTransaction + 12) + 16, pageCount * 2 / 5) }
+  /// A margin for transactions that change the largest number of leaves would take too much of the map. In a very small map, the
+  /// margin would leave no room for extents. The map is therefore full now and then.
+  private var margin: Int { min(3 * (max(pageCount / 96, 6) + 12) + 16, pageCount * 2 / 5) }
 
   /// The number of bytes of records that one examination reclaims.
   ///
@@ -43,29 +44,4 @@ struct ExtentLimits: Sendable, Equatable {
 
   /// Returns the number of pages of a separate record.
   func pages(ofSeparate size: Int) -> Int { (size + ExtentLayout.headerSize + pageSize - 1) / pageSize }
-}
-
-/// The leaves of the index that a transaction has changed, by the positions of digests among all digests.
-///
-/// Digests are even, so the position of a digest tells its leaf well enough.
-struct TouchedLeaves: Sendable {
-  private struct Leaf: Hashable {
-    let generation: Generation
-    let position: UInt64
-  }
-
-  /// The number of leaves of the index.
-  private let count: UInt64
-  private var leaves: Set<Leaf> = []
-
-  init(indexPages: Int) {
-    count = UInt64(max(indexPages, 1))
-  }
-
-  mutating func note(_ digest: RecordDigest, of generation: Generation) {
-    leaves.insert(Leaf(generation: generation, position: digest.bits * count >> UInt64(RecordDigest.bitCount)))
-  }
-
-  /// The number of leaves.
-  var total: Int { leaves.count }
 }

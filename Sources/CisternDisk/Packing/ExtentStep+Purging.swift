@@ -55,23 +55,27 @@ extension ExtentStep {
     return false
   }
 
-  /// Removes the records at these items if the set conceals them. Their removal is not reported as a loss.
+  /// Removes the records with these digests that the set conceals. Their removal is not reported as a loss.
+  ///
+  /// Another process can have moved a record since the walk saw it. The walk does not return to its digest, so the records are
+  /// found again at any address.
   mutating func purge(
-    _ items: [LocatedDigest], of generation: Generation, concealedBy set: InvalidationSet<FileInvalidationVersion>,
+    _ digests: [RecordDigest], of generation: Generation, concealedBy set: InvalidationSet<FileInvalidationVersion>,
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     _ = try liveCounts(generation, in: target)
-    for item in items {
-      let address = item.address
-      // The record can have moved since the walk saw it. The next walk finds it.
-      guard try seek(item.digest, address, of: generation, in: &target) else { continue }
-      let size =
-        try withRecord(at: address, in: target) { record in
-          // Damage does not keep a record: after the end of the invalidations, an enumeration would find it.
-          PackedHeader(trusting: record, at: address).flatMap { set.conceals(record, $0) ? $0.size : nil }
-        } ?? nil
-      guard let size else { continue }
-      try drop(FoundRecord(address: address, size: size), item.digest, of: generation, in: &target)
+    for digest in digests {
+      var item = try target.move(toFirstFrom: digest, of: generation)
+      while let current = item, current.digest == digest {
+        let address = current.address
+        let size =
+          try withRecord(at: address, in: target) { record in
+            // Damage does not keep a record: after the end of the invalidations, an enumeration would find it.
+            PackedHeader(trusting: record, at: address).flatMap { set.conceals(record, $0) ? $0.size : nil }
+          } ?? nil
+        if let size { try drop(FoundRecord(address: address, size: size), digest, of: generation, in: &target) }
+        item = try target.moveToNext()
+      }
     }
   }
 }

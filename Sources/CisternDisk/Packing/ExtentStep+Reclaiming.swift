@@ -5,9 +5,6 @@ extension ExtentStep {
   /// Whether the transaction may change more leaves of the index.
   var hasBudget: Bool { touched.total < context.limits.leavesPerTransaction }
 
-  /// Whether the caller should commit before it puts more records.
-  var shouldCommit: Bool { touched.total >= context.limits.leavesPerTransaction / 2 }
-
   /// Examines records of the extent that is reclaimed next, or evicts a separate record that is older.
   ///
   /// Returns false if it can do nothing now: no extent is closed, or copies wait for an extent that becomes usable after

@@ -16,7 +16,7 @@ struct VictimList: Sendable, Equatable {
 
   let number: ExtentNumber
   private(set) var entries: [Entry] = []
-  /// Whether the list has all records. A damaged size hides those that follow.
+  /// Whether the list has all records. A damaged size hides those that follow, even if it is only too large for a copy.
   private(set) var isComplete = true
   /// The number of bytes of all listed records.
   private(set) var byteCount = 0
@@ -39,7 +39,7 @@ struct VictimList: Sendable, Equatable {
       }
       let rest = bytes.extracting(offset - ExtentLayout.headerSize..<bytes.byteCount)
       let address = RecordAddress(number, offset: offset, in: limits.layout)
-      guard let header = PackedHeader(trusting: rest, at: address) else {
+      guard let header = PackedHeader(trusting: rest, at: address), header.size <= limits.layout.largestRecord else {
         isComplete = false
         break
       }

@@ -183,7 +183,7 @@ import Testing
     var steps = 0
     while !walk.isDone {
       let found = try walk.next(7, in: file)
-      #expect(found.items.count <= 7 && found.keys.isEmpty)
+      #expect(found.digests.count <= 7 && found.keys.isEmpty)
       try file.withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
         try step.records.purge(found, of: generation, concealedBy: walk.set, in: &transaction)
         try step.finish(in: &transaction)

@@ -187,20 +187,26 @@ struct ExtentStepTests: PackingFixture {
     try model.check()
   }
 
-  @Test func `a purge of invalidated records spares those that are newer or moved`() throws {
+  @Test func `a purge of invalidated records spares newer ones, and finds moved ones`() throws {
     var model = try model()
-    for number in 0..<3 {
+    for number in 0..<4 {
       var value = newValue(number, size: 10, tags: ["red"])
       value.metadata.invalidationVersion = number == 1 ? 5 : 0
       try put(key(number), value, in: &model)
     }
-    let items = model.target.committed.index[.first] ?? []
-    try put(key(2), newValue(9, size: 10, tags: ["red"]), in: &model)
+    // The walk has seen these records.
+    let digests = Set((model.target.committed.index[.first] ?? []).map(\.digest)).sorted()
+    var newer = newValue(9, size: 10, tags: ["red"])
+    newer.metadata.invalidationVersion = 3
+    try put(key(2), newer, in: &model)
+    // The record moves, and keeps its version.
+    try put(key(3), newValue(3, size: 10, tags: ["red"]), in: &model)
     var set = InvalidationSet<FileInvalidationVersion>()
     set.add(.tag("red"), invalidationVersion: 3)
     _ = try model.transaction { (model, step) throws(LMDBError) in
-      try step.purge(items, of: .first, concealedBy: set, in: &model.target)
+      try step.purge(digests, of: .first, concealedBy: set, in: &model.target)
       model.pending[key(0)] = nil
+      model.pending[key(3)] = nil
     }
     try model.check()
   }

@@ -98,7 +98,7 @@ struct ExtentTransactionTests: ExtentFileFixture {
             step.outcome.evicted = []
             guard isPut else { return }
             pending[key] = bytes
-            if step.shouldCommit { break }
+            if !step.hasBudget { break }
           }
           if fails { throw LMDBError(.noSpace, operation: "test", message: "the test ends the transaction") }
         }

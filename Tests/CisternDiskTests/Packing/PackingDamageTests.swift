@@ -80,13 +80,18 @@ struct PackingDamageTests {
     #expect(model.damagedExtents > 0)
   }
 
-  /// The damaged byte is one of the size, which hides the following records, or one of the key.
-  @Test(arguments: [13, 20]) func `an extent whose damage hides live records is released`(place: Int) throws {
+  /// The damaged bit is one of the size, which hides the following records, or one of the key. One of the sizes fits into the
+  /// extent, but into no free one.
+  @Test(arguments: [13 * 8 + 7, 13 * 8 + 4, 20 * 8 + 7]) func `an extent whose damage hides live records is released`(
+    bit: Int
+  ) throws {
     var model = try model()
     for number in 100..<300 { try put(number, newValue(number, size: 700), in: &model) }
     let victim = try #require(try closedExtents(of: model).min { $0.extent.age < $1.extent.age })
     let first = ExtentLayout.headerSize
-    model.target.values.flip((first + place) * 8 + 7, of: victim.number)
+    model.target.values.flip(first * 8 + bit, of: victim.number)
+    // Used records are copied.
+    for items in model.target.committed.index.values { for item in items { model.recency.mark(item.address.mark) } }
     var number = 300
     while model.target.committed.extents.contains(victim.number) {
       try #require(number < 2000)

@@ -158,7 +158,7 @@ struct PackingHistory {
         while let operation = remaining.first {
           guard try model.apply(operation, &step) else { return }
           remaining.removeFirst()
-          if step.shouldCommit { return }
+          if !step.hasBudget { return }
         }
       }
       if isCommitted { rest = remaining } else if fails { return }

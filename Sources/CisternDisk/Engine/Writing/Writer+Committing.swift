@@ -109,6 +109,15 @@ extension Writer {
     }
   }
 
+  /// Returns the number of pages that single writes of a transaction may copy.
+  private func budgetOfSingleWrites(_ budget: Int, in file: DiskFile) -> Int {
+    switch file.layout {
+    case .records: budget
+    // The step itself bounds the leaves of the index. After a full map, the transactions are smaller.
+    case .extents: budget < deviceRoom.limits.pagesPerTransaction ? budget : .max
+    }
+  }
+
   /// Performs one transaction: evicts as needed, and puts as many items as the page budget allows.
   private func performStep(_ commit: inout CommitState, in file: DiskFile, budget: Int) throws(LMDBError) {
     let start = commit.position
@@ -129,7 +138,8 @@ extension Writer {
       }
       var position = start
       step.records.setPosition(start)
-      while position < group.count, !step.isFull(budget: budget),
+      let budgetOfSingleWrites = budgetOfSingleWrites(budget, in: file)
+      while position < group.count, !step.isFull(budget: budgetOfSingleWrites),
         position == start
           || !group.isUnfit(at: position, limits: deviceRoom.limits, isDeviceFull: deviceRoom.isLimited),
         let next = try put(group, from: position, &step, &reclaimer, in: &transaction)
