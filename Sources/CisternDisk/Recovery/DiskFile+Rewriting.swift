@@ -75,7 +75,7 @@ extension DiskFile {
         do throws(LMDBError) {
           next = try new.put(drafts[(next - position)...], &extents) + former
         } catch {
-          guard error.code == .mapFull, emptySteps < DiskFile.mostEmptySteps else { throw error }
+          guard error.code == .mapFull else { throw error }
           try new.relieve(&extents)
         }
         steps = next == former ? steps + 1 : 0
@@ -149,7 +149,12 @@ extension DiskFile {
     } catch {
       guard error.code == .mapFull else { throw error }
       for _ in 0..<2 { try commitEmpty(&extents) }
-      try relieve(&extents, copyingLittle: true)
+      do throws(LMDBError) {
+        try relieve(&extents, copyingLittle: true)
+      } catch {
+        // The pages that the commits free can have room for the next attempt.
+        guard error.code == .mapFull else { throw error }
+      }
     }
     try commitEmpty(&extents)
   }
