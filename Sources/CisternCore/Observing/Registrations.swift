@@ -7,7 +7,8 @@ struct Registrations: Sendable {
     static func < (left: Identifier, right: Identifier) -> Bool { left.number < right.number }
   }
 
-  private struct Matching {
+  /// An observer of a key prefix.
+  private struct PrefixRegistration {
     let matches: @Sendable (ErasedKey) -> Bool
     let mailbox: any Mailbox
   }
@@ -16,7 +17,7 @@ struct Registrations: Sendable {
   private(set) var mailboxes: [Identifier: any Mailbox] = [:]
   private var everything: [Identifier: any Mailbox] = [:]
   private var byKey: [ErasedKey: [Identifier: any Mailbox]] = [:]
-  private var matching: [Identifier: Matching] = [:]
+  private var byPrefix: [Identifier: PrefixRegistration] = [:]
   private var byTag: [String: [Identifier: any Mailbox]] = [:]
   /// The observers of the contents of a tag. They are also in `byTag`.
   private var contents: [Identifier: (tag: String, mailbox: any Mailbox)] = [:]
@@ -42,7 +43,7 @@ struct Registrations: Sendable {
     case .contentsTagged(let tag):
       byTag[tag, default: [:]][identifier] = mailbox
       contents[identifier] = (tag, mailbox)
-    case .matching(let matches): matching[identifier] = Matching(matches: matches, mailbox: mailbox)
+    case .matching(let matches): byPrefix[identifier] = PrefixRegistration(matches: matches, mailbox: mailbox)
     }
     return identifier
   }
@@ -58,7 +59,7 @@ struct Registrations: Sendable {
         byKey[key]?[identifier] = nil
         if byKey[key]?.isEmpty == true { byKey[key] = nil }
       }
-    case .matching: matching[identifier] = nil
+    case .matching: byPrefix[identifier] = nil
     case .tagged(let tag), .contentsTagged(let tag):
       contents[identifier] = nil
       byTag[tag]?[identifier] = nil
@@ -69,7 +70,7 @@ struct Registrations: Sendable {
   /// Calls `body` with each mailbox whose scope contains a change, in no particular order. A change of many keys is
   /// in all scopes.
   ///
-  /// - Complexity: O(*m* + *p*) for *m* called mailboxes and *p* observers of prefixes.
+  /// - Complexity: O(*m* + *p* + *c*) for *m* called mailboxes, *p* observers of prefixes, and *c* observers of the contents of tags.
   func forEach(interestedIn change: ErasedChange, _ body: (Identifier, any Mailbox) -> Void) {
     guard let key = change.key else {
       for (identifier, mailbox) in mailboxes { body(identifier, mailbox) }
@@ -90,7 +91,7 @@ struct Registrations: Sendable {
         body(identifier, observer.mailbox)
       }
     }
-    for (identifier, observer) in matching where observer.matches(key) { body(identifier, observer.mailbox) }
+    for (identifier, observer) in byPrefix where observer.matches(key) { body(identifier, observer.mailbox) }
   }
 
   /// Calls `body` with each observer of a tag's contents, if a value with other tags enters or may leave them.

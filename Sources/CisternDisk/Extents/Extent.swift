@@ -1,6 +1,6 @@
-/// The records of an extent, as far as the writer needs to know them.
+/// The state of an extent: its use, its age, and the size of its records.
 struct Extent: Sendable, Equatable {
-  /// The records that an open extent receives.
+  /// The kind of records that an open extent receives.
   enum Stream: UInt8, Sendable, CaseIterable {
     /// New records.
     case writes
@@ -9,12 +9,12 @@ struct Extent: Sendable, Equatable {
   }
 
   enum State: Sendable, Equatable {
-    /// Has no live record. Transactions before `emptiedBy` may still read its older records. Zero if it never had a record, so that no
-    /// reader keeps it from being written.
+    /// The extent has no live record. Transactions before `emptiedBy` may still read its former records. The number is zero for an
+    /// extent that never had a record.
     case free(emptiedBy: TransactionNumber)
-    /// Receives records at its end.
+    /// The extent receives records at its end.
     case open(Stream)
-    /// Receives no records until it is free again.
+    /// The extent receives no records until it is free again.
     case closed
   }
 

@@ -5,7 +5,9 @@ extension DiskOpening {
   /// Compares the data file with the history in its mark. Reports contents that are missing, or older than the
   /// history.
   ///
-  /// Finds nothing in a file that is as the store left it. Constant time.
+  /// Reports nothing if the file is unchanged since the store closed it.
+  ///
+  /// - Complexity: O(1).
   mutating func compareHistory(_ mark: BootMark?) {
     guard let mark, mark.file.identity != nil, let noted = mark.file.history else { return }
     guard let head = DataFileHead(of: path) else {
@@ -29,9 +31,8 @@ extension DiskOpening {
   /// Sets the file aside if it belongs to another store than the mark. Gives an identity to a file of an older
   /// version.
   ///
-  /// If another process has the store open, it has another file open. At its next commit, it detects that this one
-  /// replaced it. A file without an identity stays if another process has the store open, because that process may
-  /// use this file.
+  /// Another process may still use the former file. At its next commit, that process detects the replacement. If the file has no
+  /// identity and another process has the store open, the file stays, because that process may use it.
   mutating func requireIdentity(
     _ file: DiskFile, _ expected: StoreIdentity?, isAlone: Bool
   ) throws(LMDBError) -> DiskFile {

@@ -39,6 +39,7 @@ final class Partition: Sendable {
     var pendingRemoval: CommitTicket?
     /// Whether the writer thread has taken a clear that is not yet committed.
     var isCommittingRemoval = false
+    /// The handlers of record losses, by the number of the opening.
     var handlers: [Int: @Sendable ([RecordLoss]) -> Void] = [:]
   }
 
@@ -131,13 +132,13 @@ final class Partition: Sendable {
     }
   }
 
-  /// Takes a write that replaces or removes only a record for which the condition holds.
+  /// Stages a write that replaces or removes a record only if the condition holds for it.
   ///
-  /// Nil if the key is known to have another record or none.
+  /// Returns nil if the key is known to have no such record.
   func stage(_ write: StagedWrite, if condition: RecordCondition, makeTicket: () -> CommitTicket) -> StagingChange? {
     staging.stage(write, if: condition) { present in
-      // The key has no record that readers see, so the caller announces the end of a lost one. If a rewrite is staged instead, the
-      // key has a record until the loss is acknowledged.
+      // Readers see no record, so the caller notifies observers of the removal of a lost record. After a staged rewrite, the key has
+      // a record until the loss is acknowledged.
       if case .removal = write, case .removal = present.write, present.condition == nil {
         lostKeys.remove(present.write.key)
       }
@@ -279,7 +280,7 @@ final class Partition: Sendable {
     guard !losses.isEmpty || wholeLoss.hasLostFile else { return }
     let handlers = control.withLock { Array($0.handlers.values) }
     for handler in handlers { handler(losses) }
-    // A partition without handlers has no cache to acknowledge the losses.
+    // The handlers have acknowledged the losses. Without a handler, no cache does so.
     for loss in losses { lostKeys.remove(loss.key) }
   }
 }

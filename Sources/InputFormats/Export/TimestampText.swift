@@ -2,22 +2,22 @@ import CisternCore
 
 /// Conversions between times of day and text with nanoseconds: `2026-11-21T09:17:09.123456789Z`.
 package enum TimestampText {
-  private static let nanosecondsADay: Int64 = 86_400_000_000_000
+  private static let nanosecondsPerDay: Int64 = 86_400_000_000_000
 
   /// Removes the fraction from a text that ``format(_:)`` returned: `2026-11-21T09:17:09Z`.
-  package static func toTheSecond(_ text: String) -> String {
+  package static func removingFraction(from text: String) -> String {
     text.prefix { $0 != "." } + "Z"
   }
 
   package static func format(_ time: WallTime) -> String {
-    let (days, rest) = floorDivision(time.nanosecondsSince1970, by: nanosecondsADay)
+    let (days, rest) = floorDivision(time.nanosecondsSince1970, by: nanosecondsPerDay)
     let date = Date(days: days)
     let (seconds, fraction) = rest.quotientAndRemainder(dividingBy: 1_000_000_000)
     let clock = [seconds / 3_600, seconds / 60 % 60, seconds % 60].map { padded($0, 2) }.joined(separator: ":")
     return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(clock).\(padded(fraction, 9))Z"
   }
 
-  /// The years whose nanoseconds since 1970 have 64 bits.
+  /// The years in which every time fits 64 bits of nanoseconds since 1970.
   package static let years: ClosedRange<Int64> = 1_678...2_261
 
   /// Parses a time. The fraction can be shorter, or absent.
@@ -34,7 +34,8 @@ package enum TimestampText {
   }
 
   private static func parts(of text: String) -> (year: Int64, seconds: Int64, fraction: Int64)? {
-    guard let match = text.wholeMatch(of: /(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z/),
+    let format = /(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z/.asciiOnlyDigits()
+    guard let match = text.wholeMatch(of: format),
       let year = Int64(match.1), let month = Int64(match.2), let day = Int64(match.3), let hour = Int64(match.4),
       let minute = Int64(match.5), let second = Int64(match.6), (1...12).contains(month), hour < 24, minute < 60,
       second < 60
@@ -43,7 +44,7 @@ package enum TimestampText {
     // A day that the month does not have gives another date.
     guard Date(days: days).day == day, Date(days: days).month == month else { return nil }
     let digits = match.7.map(String.init) ?? ""
-    let fraction = Int64(digits + String(repeating: "0", count: 9 - digits.count)) ?? 0
+    guard let fraction = Int64(digits + String(repeating: "0", count: 9 - digits.count)) else { return nil }
     return (year, days * 86_400 + hour * 3_600 + minute * 60 + second, fraction)
   }
 

@@ -37,7 +37,7 @@ struct GetCommand: AsyncParsableCommand {
     }
     if !expired, let expires = record.metadata.expires, expires <= SystemClock().wallTime() {
       throw CommandFailure(
-        "'\(KeyText.describe(key))' expired at \(TimestampText.toTheSecond(TimestampText.format(expires))); --expired writes it anyway",
+        "'\(KeyText.describe(key))' expired at \(TimestampText.removingFraction(from: TimestampText.format(expires))); --expired writes it anyway",
         status: .negative)
     }
     guard !record.metadata.isNegative else {

@@ -79,7 +79,8 @@ struct ListCommand: AsyncParsableCommand {
     for entry in entries {
       table.add([
         entry.key, Formatting.count(entry.bytes), Formatting.count(entry.cost),
-        TimestampText.toTheSecond(entry.created), entry.expires.map(TimestampText.toTheSecond) ?? "never",
+        TimestampText.removingFraction(from: entry.created),
+        entry.expires.map(TimestampText.removingFraction(from:)) ?? "never",
         entry.tags.map { KeyText.describe($0) }.joined(separator: ","),
       ])
     }

@@ -110,35 +110,23 @@ extension Client {
     #expect(articles[id]?.title == "A better title" && drafts[id] == nil)
   }
 
-  @Test func `whose change it was`() throws {
+  @Test func `whose change it was`() async throws {
     let articles = try sampleArticles()
+    let elsewhere = Recorder<String>()
+    let isObserved = Gate()
+    @Sendable func print(_ text: String) {
+      elsewhere.record(text)
+      isObserved.open()
+    }
     let me = WriterContext()
     let token = articles.observe { change in
       if change.context != me { print("changed elsewhere: \(change.event)") }
     }
     articles.setValue(edited, forKey: id, context: me)
+    articles.removeValue(forKey: id)
+    await isObserved.passUncancelled()
+    // Changes of one key arrive in the order of the writes.
+    #expect(elsewhere.count == 1 && elsewhere.elements[0].contains("removed"))
     token.cancel()
-  }
-
-  @Test func `the value as it is, and later ones`() async throws {
-    let articles = try sampleArticles()
-    let looking = Task {
-      for await article in articles.valueUpdates(forKey: id) {
-        print(article?.title ?? "none")
-      }
-    }
-    looking.cancel()
-    await looking.value
-  }
-
-  @Test func `sets of changes`() async throws {
-    let articles = try sampleArticles()
-    let looking = Task {
-      for await set in articles.changeSets() {
-        print("new: \(set.inserted.keys), changed: \(set.updated.keys), gone: \(set.removed.keys)")
-      }
-    }
-    looking.cancel()
-    await looking.value
   }
 }

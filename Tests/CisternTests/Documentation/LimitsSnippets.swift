@@ -27,7 +27,7 @@ import Testing
     #expect(downloads.statistics.memory.entryCount == 0)
   }
 
-  @Test func `a dense data file`() throws {
+  @Test func `the ordered layout stores and returns values`() throws {
     let scratch = TemporaryDirectory()
     let path = scratch.store
     var configuration = Store.Configuration()

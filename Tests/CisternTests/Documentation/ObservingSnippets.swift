@@ -41,6 +41,62 @@ import Testing
     await looking.value
   }
 
+  @Test func `the value as it is, and later ones`() async throws {
+    let articles = try sampleArticles()
+    articles[id] = draft
+    let titles = Recorder<String>()
+    let (hasBegun, hasEnded) = (Gate(), Gate())
+    @Sendable func print(_ title: String) {
+      titles.record(title)
+      if title == draft.title { hasBegun.open() }
+      if title == "none" { hasEnded.open() }
+    }
+    let looking = Task {
+      for await article in articles.valueUpdates(forKey: id) {
+        print(article?.title ?? "none")
+      }
+    }
+    await hasBegun.passUncancelled()
+    articles[id] = edited
+    articles[id] = nil
+    await hasEnded.passUncancelled()
+    #expect(titles.elements == [draft.title, edited.title, "none"])
+    looking.cancel()
+    await looking.value
+  }
+
+  @Test func `sets of changes`() async throws {
+    let articles = try sampleArticles()
+    let texts = Recorder<String>()
+    let isObserved = Gate()
+    @Sendable func print(_ text: String) {
+      texts.record(text)
+      isObserved.open()
+    }
+    let looking = Task {
+      for await set in articles.changeSets() {
+        print("new: \(set.inserted.keys), changed: \(set.updated.keys), gone: \(set.removed.keys)")
+      }
+    }
+    // The sequence begins with the task. A set before that has no observer.
+    let writing = Task {
+      while !Task.isCancelled {
+        try articles.batch { batch in
+          batch.setValue(edited, forKey: "a")
+          batch.removeValue(forKey: "b")
+        }
+        articles["b"] = draft
+        await Task.yield()
+      }
+    }
+    await isObserved.passUncancelled()
+    writing.cancel()
+    try await writing.value
+    #expect(texts.elements.allSatisfy { $0.hasPrefix("new: ") })
+    looking.cancel()
+    await looking.value
+  }
+
   @Test @MainActor func `contents on the main actor`() async throws {
     let articles = try sampleArticles()
     final class List { var articles: [String: Article] = [:] }
