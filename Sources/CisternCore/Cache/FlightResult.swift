@@ -36,7 +36,7 @@ extension Loader {
     switch result.outcome {
     case .value(let value):
       if flight.isInvalidated(since: result.invalidationVersion)
-        || flight.doesNotSatisfy((options?.policy ?? settings.policy).demand)
+        || !flight.satisfies((options?.policy ?? settings.policy).demand)
       {
         return nil
       }

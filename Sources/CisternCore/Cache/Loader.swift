@@ -2,7 +2,7 @@ import Synchronization
 
 /// Loads of values that memory does not have: joins and leads flights, fetches, and publishes.
 ///
-/// The steps of a load, in order. If a step is in another file, its name is in parentheses:
+/// The steps of a load, in order. A file name in parentheses tells where the step is:
 ///
 /// 1. ``load(_:)`` begins, waits if it must, and returns the result (`FlightResult.swift`; with timeouts or a fallback,
 ///    `Loader+Waiting.swift`).
@@ -53,7 +53,7 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 // MARK: 1. Load
 
 extension Loader {
-  /// Hits, joins or leads.
+  /// Returns a value of memory, joins a flight, or leads a new one.
   ///
   /// Inlined and minimal, like ``attempt(_:)``: the frames of a waiting task must fit into the first piece of the
   /// task's stack. Functions that are not inlined get the parts of the request, because the frame of the task would
@@ -69,7 +69,7 @@ extension Loader {
     return try await loadAgain(request.key, request.options, owner: request.owner, request.fetch)
   }
 
-  /// Hits, joins or leads once. Returns nil if the caller must look again.
+  /// Returns a value of memory, joins a flight, or leads a new one. Returns nil if the caller must look again.
   @inlinable
   @inline(__always)
   nonisolated(nonsending) func attempt(_ request: Request) async throws -> Loaded<Value>? {
@@ -89,7 +89,7 @@ extension Loader {
     }
   }
 
-  /// Repeats a load until it brings a result.
+  /// Repeats a load until it has a result.
   @usableFromInline
   @inline(never)
   nonisolated(nonsending) func loadAgain(
@@ -103,7 +103,7 @@ extension Loader {
 
   // MARK: 2. Begin
 
-  /// Hits, joins or leads, up to the point where the load must wait.
+  /// Returns a value of memory, joins a flight, or leads a new one, up to the point where the load must wait.
   ///
   /// Not inlined, so that the frames of waiting tasks are small. A join makes no request, so it copies no reference of one.
   ///
@@ -138,7 +138,8 @@ extension Loader {
   ///   - key: The key.
   ///   - options: The options of the load; nil for those of the cache.
   ///   - priority: The priority of the caller.
-  ///   - work: The work of a new flight, if it fetches for other keys, too. It loses a fetch if the second tier has the value.
+  ///   - work: The work of a new flight, if it fetches for other keys, too. If the second tier has the value, the key's
+  ///     flight leaves this work.
   ///   - lendsPermit: Whether the wait must lend the permit of a fetch that encloses it.
   /// - Returns: The decision.
   @inlinable
@@ -149,7 +150,7 @@ extension Loader {
   ) -> LoadDecision {
     let policy = options?.policy ?? settings.policy
     var demand = policy.demand
-    /// The older value, if the second tier alone has it.
+    // The older value, if the second tier alone has it.
     var secondTierFallback: Fallback<Value>?
     while true {
       let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
@@ -282,7 +283,7 @@ extension Loader {
     if let preparedValue = encoded.preparedValue {
       if isStored { flight.noteStored(preparedValue.timing) }
     } else {
-      // The write compared no tags with the invalidations, because the lifetime is over.
+      // An expired value was not written, so its tags were not compared with invalidations.
       table.noteUnstoredResult(of: flight)
     }
   }

@@ -28,7 +28,7 @@ extension RecordPromoter {
   ///
   /// The look-up runs on the leader's thread, because a read of a resident page costs less than a task.
   ///
-  /// - Returns: The value, or the further course of the flight.
+  /// - Returns: The value, or the next step of the load.
   @inlinable
   func lookUp(
     for flight: Flight<Value>, of key: HashedKey<Key>, accepting demand: Demand
@@ -73,7 +73,7 @@ extension RecordPromoter {
   /// Each waiter that joined the flight looks again, because it may or may not accept the value. The waiters find the
   /// value in memory, or in the second tier if memory could not hold it.
   ///
-  /// - Returns: The value, or the further course of the flight.
+  /// - Returns: The value, or the next step of the load.
   @usableFromInline
   func useOlder(
     _ found: FoundRecord<Value>, _ verdict: Demand.Verdict, for flight: Flight<Value>, of key: HashedKey<Key>

@@ -15,7 +15,7 @@ extension Flight {
   @usableFromInline
   final func noteLostRecord() { lostRecord.store(true, ordering: .relaxed) }
 
-  /// Whether the second tier may have lost the record since the flight's leader read it.
+  /// Whether the second tier reported the loss of the key's record since the flight began.
   @inlinable
   final var hasLostRecord: Bool { lostRecord.load(ordering: .relaxed) }
 
@@ -49,10 +49,9 @@ extension Flight {
   @inlinable
   final var isFromSecondTier: Bool { fromSecondTier.load(ordering: .acquiring) }
 
-  /// Returns whether a load must not use the flight's value, because the value came from the second tier and the load
-  /// requires a fetched one.
+  /// Returns whether a load can use the flight's value. A load that requires a fetched value cannot use one of the second tier.
   @inlinable
-  final func doesNotSatisfy(_ demand: @autoclosure () -> Demand) -> Bool {
-    isFromSecondTier && !demand().acceptsFresh
+  final func satisfies(_ demand: @autoclosure () -> Demand) -> Bool {
+    !isFromSecondTier || demand().acceptsFresh
   }
 }

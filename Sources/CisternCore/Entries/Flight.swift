@@ -7,7 +7,8 @@ import Synchronization
 /// other way round.
 @usableFromInline
 class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
-  // Sendable holds: all mutable state is either atomic or accessed only under the lock.
+  // Sendable holds: mutable state is atomic, or is accessed under the lock. `timing` is written before the flight completes, and
+  // read only after that.
   @usableFromInline typealias Outcome = FlightOutcome<Value>
 
   @usableFromInline typealias State = FlightState<Value, WaitingTask<Value>>
@@ -21,7 +22,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// The work that all flights of one bulk load share; nil for a flight with its own work.
   @usableFromInline let sharedWork: FlightWork?
   @usableFromInline let counts: WaiterCounts
-  /// The course of the flight after its last waiter has left.
+  /// The rule for a flight whose last waiter has left.
   @usableFromInline let abandonment: Abandonment
   /// The table's invalidation version when the flight began.
   @usableFromInline let invalidationVersion: InvalidationVersion
@@ -30,11 +31,10 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Whether an invalidation since the flight began concerns its value, which was not stored. Set before the flight
   /// completes.
   @usableFromInline let invalidated = Atomic<Bool>(false)
-  /// Whether the second tier reported the loss of the key's record since the flight began. Guarded by the shard's
-  /// lock.
+  /// Whether the second tier reported the loss of the key's record since the flight began. Set under the shard's lock.
   @usableFromInline let lostRecord = Atomic<Bool>(false)
-  /// Whether an older fetch has changed the key's record since the flight began, and left the flight in progress. Guarded by the
-  /// shard's lock.
+  /// Whether an older fetch has changed the key's record since the flight began, and left the flight in progress. Set under
+  /// the shard's lock. A load reads it without the lock, and its promotion compares again under the lock.
   @usableFromInline let newerRecord = Atomic<Bool>(false)
   /// Whether the flight had lost its entry when it failed. Set before the flight completes.
   @usableFromInline let disowned = Atomic<Bool>(false)
@@ -57,7 +57,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// The end of a flight, and its relation to the second tier.
   @usableFromInline
   struct Kind {
-    /// The course of the flight after its last waiter has left.
+    /// The rule for a flight whose last waiter has left.
     @usableFromInline let abandonment: Abandonment
     /// Whether no load needs to look in the second tier beside the flight.
     @usableFromInline let coversSecondTier: Bool
@@ -208,7 +208,8 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
     work.leaveOne()
   }
 
-  /// Removes the flight's entry. Called outside all locks.
+  /// Removes the flight's entry from its table. Subclasses override it; a flight without a table does nothing. Called outside all
+  /// locks.
   ///
   /// The flight does this, not each waiter, because the frame of a waiting task must stay small.
   @usableFromInline

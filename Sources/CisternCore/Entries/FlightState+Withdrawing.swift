@@ -3,7 +3,7 @@ extension FlightState {
   ///
   /// - Parameters:
   ///   - waiter: The number of the waiter.
-  ///   - abandonment: The course of the flight if this is its last waiter.
+  ///   - abandonment: The rule for the flight if this is its last waiter.
   /// - Returns: Whether the flight needs its work no longer. The caller then leaves the work.
   @inlinable
   mutating func withdraw(_ waiter: Int, abandonment: Abandonment) -> Bool {

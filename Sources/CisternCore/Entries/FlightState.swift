@@ -100,7 +100,7 @@ struct FlightState<Value: Sendable, Continuation> {
     remaining += 1
   }
 
-  /// Whether a caller waits or is about to wait. Otherwise, no caller gets the result.
+  /// Whether a caller waits or is about to wait. If false, no caller will read the result.
   var isAwaited: Bool {
     func isHere(_ waiter: Waiter) -> Bool {
       switch waiter {
@@ -185,7 +185,7 @@ struct FlightState<Value: Sendable, Continuation> {
   /// - Parameters:
   ///   - waiter: The number of the waiter.
   ///   - outcome: The outcome that the waiter gets.
-  ///   - abandonment: The course of the flight if this is its last waiter.
+  ///   - abandonment: The rule for the flight if this is its last waiter.
   ///   - keeps: Whether the cache needs the result from now on. Later waiters that leave then do not end the flight.
   /// - Returns: The actions for the storage around the state.
   @inlinable

@@ -29,12 +29,13 @@ enum WriteCondition<Value: Sendable> {
   ///
   /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
   case beside(Flight<Value>, invalidationVersion: InvalidationVersion)
-  /// While the entry holds the value with these uses, and the second tier has it, too.
+  /// The write applies if the entry holds the value whose last access is this object, and the second tier has the value. Used by
+  /// writes of last access times.
   case inUse(LastAccess)
 }
 
 extension WriteCondition {
-  /// The flight that fetched the value.
+  /// The flight that the entry must belong to; nil for none. The write of ``beside(_:invalidationVersion:)`` only keeps its flight.
   @inlinable
   var flight: Flight<Value>? {
     switch self {
