@@ -10,17 +10,17 @@ let benchmarks: @Sendable () -> Void = {
 
   Benchmark("1,000 tasks join one key of a coalescer") { benchmark in
     let coalescer = Coalescer<Int, Int>()
-    let door = Door()
+    let gate = SingleWaiterGate()
     blackHole(
       try await Joining.cost(
         tasks: tasks,
         ask: { _ in
           _ = try await coalescer.value(forKey: 1) { key in
-            await door.wait()
+            await gate.wait()
             return key
           }
         },
-        open: { door.open() }))
+        open: { gate.open() }))
   }
 
   Benchmark("1,000 tasks wait for a continuation each") { benchmark in

@@ -21,22 +21,22 @@ struct CoalescerComparison<Subject: CoalescerSubject> {
         let keys = (0..<callers).map { "many/\(number)/\($0)" }
         return try await together { keys[$0] }
       })
-    // A single call without sharing has no cost.
+    // A single call of `TasksAlone` only calls the closure.
     if Subject.self != TasksAlone.self { report("alone", try await repeating(alone)) }
   }
 
-  /// Runs all callers concurrently. The last one to arrive opens the door that loads wait for.
+  /// Runs all callers concurrently. The last one to arrive opens the gate that loads wait for.
   private func together(_ key: @escaping @Sendable (Int) -> String) async throws -> Double {
-    let door = Doorway()
+    let gate = Gate()
     return try await Joining.cost(
       tasks: callers,
       ask: { caller in
         _ = try await subject.value(forKey: key(caller)) { key in
-          await door.wait()
+          await gate.wait()
           return key
         }
       },
-      open: door.open)
+      open: gate.open)
   }
 
   private func alone(_ number: Int) async throws -> Double {
@@ -58,23 +58,5 @@ struct CoalescerComparison<Subject: CoalescerSubject> {
 
   private func report(_ workload: String, _ value: Double) {
     Figure(group: "coalescer", workload: workload, subject: name, metric: "ns", value: value).print()
-  }
-}
-
-enum CoalescerComparisons {
-  /// `coalescer SUBJECT CALLERS`
-  static func run(_ arguments: [String]) async throws {
-    guard arguments.count == 2, let callers = Int(arguments[1]) else { Compared.fail("coalescer SUBJECT CALLERS") }
-    func run(_ subject: some CoalescerSubject) async throws {
-      try await CoalescerComparison(name: arguments[0], callers: callers, subject: subject).run()
-    }
-    switch arguments[0] {
-    case "Cistern Coalescer": try await run(Coalescer<String, String>())
-    // Large enough for the values of one workload. Values of earlier ones may be evicted.
-    case "Cistern Cache": try await run(try Cache<String, String>(costLimit: 1 << 20))
-    case "actor with tasks": try await run(TaskTable())
-    case "tasks alone": try await run(TasksAlone())
-    default: Compared.fail("no subject \(arguments[0])")
-    }
   }
 }

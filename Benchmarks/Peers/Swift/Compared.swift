@@ -8,7 +8,7 @@ enum Compared {
     let arguments = Array(CommandLine.arguments.dropFirst())
     switch arguments.first {
     case "memory": try await MemoryComparisons.run(Array(arguments.dropFirst()))
-    case "coalescer": try await CoalescerComparisons.run(Array(arguments.dropFirst()))
+    case "coalescer": try await CoalescerCommand.run(Array(arguments.dropFirst()))
     case "eviction": try await EvictionComparison.run(Array(arguments.dropFirst()))
     case "disk": try await DiskComparison.run(Array(arguments.dropFirst()))
     default: fail("usage: Compared memory|coalescer|eviction|disk ARGUMENT…: see Peers/README.md")

@@ -21,9 +21,9 @@ final class Origin: Sendable {
   }
 
   /// Returns the number of requests for values since the origin started.
-  func requests() async throws -> Int {
+  func requestCount() async throws -> Int {
     let text = String(buffer: try await body(of: "requests"))
-    guard let number = Int(text) else { Whole.fail("the origin has counted '\(text)' requests") }
+    guard let number = Int(text) else { Whole.fail("the origin's request count is not a number: '\(text)'") }
     return number
   }
 

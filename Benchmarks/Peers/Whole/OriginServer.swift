@@ -1,13 +1,13 @@
 import Foundation
 import Hummingbird
 import Logging
-import Synchronization
+import Workloads
 
 /// The origin: a real HTTP server on loopback that delays each answer and counts its requests.
 ///
 /// `GET /user/NUMBER` returns the value of that key, and `GET /requests` the number of such requests.
 enum OriginServer {
-  /// Runs `origin LATENCY`, in milliseconds. Prints the port, and runs until the standard input ends.
+  /// Runs the command `origin LATENCY`. The latency is in milliseconds. Prints the port, and runs until the standard input ends.
   static func run(_ arguments: [String]) async throws {
     guard arguments.count == 1, let latency = Double(arguments[0]) else { Whole.fail("origin LATENCY") }
     Thread.detachNewThread {
@@ -27,7 +27,7 @@ enum OriginServer {
   }
 
   private static func responder(latency: Duration) -> CallbackResponder<BasicRequestContext> {
-    let requests = RequestCount()
+    let requests = Counter()
     let filling = ByteBuffer(bytes: (0..<Payload.largest).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     return CallbackResponder { request, _ in
       let path = request.uri.path.dropFirst()
@@ -44,11 +44,4 @@ enum OriginServer {
       return Response(status: .ok, body: ResponseBody(byteBuffer: value))
     }
   }
-}
-
-private final class RequestCount: Sendable {
-  private let count = Atomic(0)
-
-  func increment() { count.add(1, ordering: .relaxed) }
-  var value: Int { count.load(ordering: .relaxed) }
 }

@@ -10,7 +10,7 @@ enum Whole {
     alarm(900)
     let arguments = Array(CommandLine.arguments.dropFirst())
     switch arguments.first {
-    case "whole": try await WholeComparisons.run(Array(arguments.dropFirst()))
+    case "whole": try await WholeCommand.run(Array(arguments.dropFirst()))
     case "origin": try await OriginServer.run(Array(arguments.dropFirst()))
     default: fail("usage: Whole whole|origin ARGUMENT…: see Peers/README.md")
     }

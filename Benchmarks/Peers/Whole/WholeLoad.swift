@@ -24,10 +24,10 @@ struct WholeLoad<Subject: WholeSubject> {
 
   /// Runs tasks that request one key after the other for a given time. One removal follows every hundred requests.
   /// Removed keys are drawn evenly, because the removal of a popular key would make all tasks wait for the origin.
-  func closed(_ subject: Subject, seconds: Double, seed: UInt64, removes: Bool = true) async throws -> Taken {
+  func closed(_ subject: Subject, seconds: Double, seed: UInt64, removes: Bool = true) async throws -> WorkloadCost {
     let drawn = keys.drawn(1 << 17, seed: seed)
     let removed = keys.evenlyDrawn(1 << 17, seed: seed)
-    return try await counted { start, taken in
+    return try await counted { start, cost in
       let end = start + UInt64(seconds * 1e9)
       try await withThrowingTaskGroup(of: Int.self) { group in
         for task in 0..<tasks {
@@ -42,16 +42,16 @@ struct WholeLoad<Subject: WholeSubject> {
             return asked
           }
         }
-        taken.requests = try await group.reduce(0, +)
+        cost.requests = try await group.reduce(0, +)
       }
     }
   }
 
   /// Runs requests that begin at random times, whether or not earlier ones have completed.
-  func open(_ subject: Subject, seconds: Double, seed: UInt64) async throws -> Taken {
+  func open(_ subject: Subject, seconds: Double, seed: UInt64) async throws -> WorkloadCost {
     let drawn = keys.drawn(Int(rate * seconds), seed: seed)
     let removed = keys.evenlyDrawn(drawn.count / 100 + 1, seed: seed)
-    return try await counted { start, taken in
+    return try await counted { start, cost in
       try await withThrowingTaskGroup(of: UInt64.self) { group in
         var randomness = Randomness(seed: seed)
         var due = start
@@ -63,22 +63,22 @@ struct WholeLoad<Subject: WholeSubject> {
           let start = nanoseconds()
           group.addTask { try await ask(subject, key) - start }
         }
-        taken.latencies = try await group.reduce(into: []) { $0.append($1) }
+        cost.latencies = try await group.reduce(into: []) { $0.append($1) }
       }
-      taken.requests = drawn.count
+      cost.requests = drawn.count
     }
   }
 
   /// Runs fifty concurrent callers for each of twenty keys that were never requested before.
-  func burst(_ subject: Subject, number: Int) async throws -> Taken {
+  func burst(_ subject: Subject, number: Int) async throws -> WorkloadCost {
     let asked = (0..<20).map { keys.beyond(number * 20 + $0) }
-    return try await counted { start, taken in
+    return try await counted { start, cost in
       try await withThrowingTaskGroup(of: UInt64.self) { group in
         // Latencies begin at the common start, so that they include the wait for a thread.
         for caller in 0..<1_000 { group.addTask { try await ask(subject, asked[caller % asked.count]) - start } }
-        taken.latencies = try await group.reduce(into: []) { $0.append($1) }
+        cost.latencies = try await group.reduce(into: []) { $0.append($1) }
       }
-      taken.requests = taken.latencies.count
+      cost.requests = cost.latencies.count
     }
   }
 
@@ -91,13 +91,13 @@ struct WholeLoad<Subject: WholeSubject> {
   }
 
   /// Measures the time and the origin's requests of `body`, which receives its start time.
-  private func counted(_ body: (UInt64, inout Taken) async throws -> Void) async throws -> Taken {
-    var taken = Taken()
-    let before = try await origin.requests()
+  private func counted(_ body: (UInt64, inout WorkloadCost) async throws -> Void) async throws -> WorkloadCost {
+    var cost = WorkloadCost()
+    let before = try await origin.requestCount()
     let start = nanoseconds()
-    try await body(start, &taken)
-    taken.nanoseconds = nanoseconds() - start
-    taken.originRequests = try await origin.requests() - before
-    return taken
+    try await body(start, &cost)
+    cost.nanoseconds = nanoseconds() - start
+    cost.originRequests = try await origin.requestCount() - before
+    return cost
   }
 }

@@ -33,14 +33,15 @@ enum Operations {
     guard arguments.count == 3, let count = Int(arguments[2]), count > 0,
       let operation = all.first(where: { $0.name == arguments[1] })
     else {
+      if arguments.count > 1 { print("usage: Operations [OPERATION COUNT], with a COUNT above 0; the operations are:") }
       for (name, about, repetitions, _) in all { print("\(name)\t\(repetitions)\t\(about)") }
       exit(arguments.count == 1 ? 0 : 2)
     }
-    // On the pool, because the main thread does not run tasks.
+    // The task runs on the pool, because the main thread is blocked below.
     Task.detached {
       do {
         try await operation.run(count)
-        // The program ends without the work of an orderly exit.
+        // Exit handlers do not run. Their instructions would be counted.
         _exit(0)
       } catch {
         print("\(error)")
@@ -56,7 +57,7 @@ enum Operations {
   private static func memoryHits<Key: BenchmarkKey>(_: Key.Type, _ count: Int) throws {
     let cache = try Cache<Key, Int>(costLimit: 1 << 20)
     let keys = (0..<1_000).map(Key.key)
-    for (number, key) in keys.enumerated() { cache[key] = number }
+    for (number, key) in keys.enumerated() { cache[key] = number + 1 }
     var sum = 0
     for turn in 0..<count { sum &+= cache[keys[turn % keys.count]] ?? 0 }
     precondition(sum > 0)
@@ -102,31 +103,33 @@ enum Operations {
 
   @Sendable private static func joins(_ count: Int) async throws {
     let coalescer = Coalescer<Int, Int>()
+    precondition(count >= 1_000, "a flight has 1,000 joins")
     for number in 0..<count / 1_000 {
-      let door = Door()
+      let gate = SingleWaiterGate()
       _ = try await Joining.cost(
         tasks: 1_000,
         ask: { _ in
           _ = try await coalescer.value(forKey: number) { key in
-            await door.wait()
+            await gate.wait()
             return key
           }
-        }, open: { door.open() })
+        }, open: { gate.open() })
     }
   }
 
   @Sendable private static func cacheJoins(_ count: Int) async throws {
     let cache = try Cache<Int, Int>(costLimit: 1 << 20)
+    precondition(count >= 1_000, "a flight has 1,000 joins")
     for number in 0..<count / 1_000 {
-      let door = Door()
+      let gate = SingleWaiterGate()
       _ = try await Joining.cost(
         tasks: 1_000,
         ask: { _ in
           _ = try await cache.value(forKey: number) { key in
-            await door.wait()
+            await gate.wait()
             return key
           }
-        }, open: { door.open() })
+        }, open: { gate.open() })
     }
   }
 

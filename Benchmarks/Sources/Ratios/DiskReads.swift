@@ -25,6 +25,7 @@ struct DiskReads {
     let keys = (0..<reads).map { _ in Int.key(Int.random(in: 0..<entries, using: &randomness)) }
     let commitsBefore = store.statistics.disk?.commits
 
+    var total = 0
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
     defer { copy.deallocate() }
     let rows = [
@@ -48,9 +49,8 @@ struct DiskReads {
       ).run(),
     ]
     let commits = (store.statistics.disk?.commits ?? 0) - (commitsBefore ?? 0)
-    let total = reads * 8 * 3
     try await store.close()
-    // Its last use. The directory would otherwise be removed during the measurement.
+    // Keeps `scratch` alive until here, because its deinitializer removes the directory.
     scratch.remove()
     return rows + [
       Row(
@@ -63,6 +63,7 @@ struct DiskReads {
       var hits = 0
       for key in keys where read(key) { hits += 1 }
       precondition(hits == reads)
+      total += reads
       return Double(nanoseconds() - start) / Double(reads)
     }
   }

@@ -51,7 +51,7 @@ struct DiskWrites {
       }
     ).run(rounds: 5)
     try await store.close()
-    // Its last use. The directory would otherwise be removed during the measurement.
+    // Keeps `scratch` alive until here, because its deinitializer removes the directory.
     scratch.remove()
     return row
   }

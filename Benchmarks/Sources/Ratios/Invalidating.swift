@@ -60,10 +60,10 @@ struct Invalidating {
       return costs.sorted()[rounds / 2]
     }
     let before = (try await invalidationCost(), try await lookUpCost())
-    let door = Door()
+    let gate = SingleWaiterGate()
     let hung = Task {
       try await cache.value(forKey: "hung") { _ in
-        await door.wait(); return []
+        await gate.wait(); return []
       }
     }
     while cache.statistics.inProgressCount == 0 { await Task.yield() }
@@ -71,7 +71,7 @@ struct Invalidating {
     let next = try await invalidationCost()
     try await settle()
     let after = (next, try await lookUpCost())
-    door.open()
+    gate.open()
     _ = try await hung.value
     let way = isPrefix ? "prefix" : "tag"
     let state = "\(pending / 1000) k pending, one hung fetch"

@@ -1,3 +1,5 @@
+import Workloads
+
 /// A measurement and its yardstick.
 struct Pair {
   /// The measured operation and its conditions.
@@ -30,8 +32,6 @@ struct Pair {
     row.spread = (ratios[0], ratios[rounds - 1])
     return row
   }
-
-  private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
   private func time(_ nanoseconds: Double) -> String {
     nanoseconds < 10_000 ? "\(Int(nanoseconds.rounded())) ns" : "\(Int((nanoseconds / 1000).rounded())) µs"
