@@ -110,7 +110,7 @@ package final class Environment: Sendable {
   }
 
   /// Whether the calling thread is inside a transaction or another operation.
-  var isUsedByCurrentThread: Bool {
+  package var isUsedByCurrentThread: Bool {
     let thread = currentThread()
     return pool.lends(to: thread) || activity.withLock { $0.threads.contains(thread) }
   }

@@ -58,7 +58,7 @@ extension Cache: DraftParent {
   ) throws(CisternError) -> PlannedWrite<Value> {
     let version = VersionBelow(snapshot.version)
     let resolved = try draft.write(of: key, over: snapshot.value, version: version, isEqual: isEqual, policy)
-    saved[key] = SavedKey(version: version, isOwn: resolved.isOwn)
+    saved[key] = SavedKey(version: version, isOwn: resolved.isOwn(inMergingCache: merge != nil))
     guard let write = resolved.write else { return PlannedWrite(.keep) }
     // The write itself is one change.
     saved[key]?.version = VersionBelow(after: snapshot.version)

@@ -90,7 +90,8 @@ extension Cache {
   /// Removes all records of the second tier in place of those that it could not list. Otherwise, they would be readable again when
   /// the tier is.
   private func removeUnlistedRecords() {
-    secondTier?.partition.requireRemovalOfAll()
+    guard let partition = secondTier?.partition, partition.mode != .closed else { return }
+    partition.requireRemovalOfAll()
     writes.deliverChanges()
     writes.reports.send(
       StoreReport(

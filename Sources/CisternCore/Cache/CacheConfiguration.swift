@@ -61,7 +61,7 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// value only after a failure fetch again, also during the pause of ``refreshRetryInterval``. Background refreshes pause.
   ///
   /// Not called for a timeout, nor for a fetch that the circuit breaker rejected: these return the stale value. Called
-  /// outside all locks, once for each failed fetch of a key and once for each caller with a stale value.
+  /// outside all locks, once for each failed or cancelled fetch of a key and once for each caller with a stale value.
   public var fallsBack: (@Sendable (any Error) -> Bool)?
   /// The conditions under which the cache stops calling an origin that fails; nil for none.
   public var circuitBreaker: CircuitBreaker?

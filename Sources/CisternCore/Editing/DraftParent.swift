@@ -99,7 +99,7 @@ extension Draft: DraftParent {
       let version = VersionBelow(count)
       let theirs = policy.isMerge || isEqual != nil ? read(key, isByUser: false).value : nil
       let resolved = try draft.write(of: key, over: theirs, version: version, isEqual: isEqual, policy)
-      saved[key] = SavedKey(version: version, isOwn: resolved.isOwn)
+      saved[key] = SavedKey(version: version, isOwn: resolved.isOwn(inMergingCache: merge != nil))
       guard let write = resolved.write else { continue }
       writes.append(shown(write, of: key, count: count))
       saved[key]?.version = VersionBelow(count.next())

@@ -23,8 +23,29 @@ extension DraftState {
   struct ResolvedWrite {
     /// The write; nil to keep the value below.
     let write: Write?
-    /// Whether the write is the draft's own. If not, the value below is another one than the draft showed.
-    var isOwn = false
+    var origin = Origin.policy
+
+    /// Returns whether the value below is then the one that the draft showed.
+    ///
+    /// - Parameter merges: Whether the cache merges a value with the one below.
+    /// - Returns: Whether the value is the draft's own.
+    func isOwn(inMergingCache merges: Bool) -> Bool {
+      switch origin {
+      case .draft: true
+      case .draftOverTheirs: !merges || write?.replaces ?? false
+      case .policy: false
+      }
+    }
+  }
+
+  /// The origin of a write after the policy resolved a conflict.
+  enum Origin {
+    /// The draft, without a conflict.
+    case draft
+    /// The draft, over a value that another writer has changed.
+    case draftOverTheirs
+    /// The policy, which left or made another value than the draft showed.
+    case policy
   }
 
   /// Returns the write of a key after the policy resolved a conflict. Calls the policy's merge closure.
@@ -43,11 +64,11 @@ extension DraftState {
   ) throws(CisternError) -> ResolvedWrite {
     guard let mine = batch.writes[key] else { return ResolvedWrite(write: nil) }
     guard isConflict(key, version: version, isEqual: isEqual, theirs: { theirs }) else {
-      return ResolvedWrite(write: mine, isOwn: true)
+      return ResolvedWrite(write: mine, origin: .draft)
     }
     switch policy.decision {
     case .theirs: return ResolvedWrite(write: nil)
-    case .mine: return ResolvedWrite(write: mine, isOwn: true)
+    case .mine: return ResolvedWrite(write: mine, origin: .draftOverTheirs)
     case .throw: throw DraftConflictError(keys: [key]).wrapped
     case .merge(let resolve):
       let conflict = DraftConflict(

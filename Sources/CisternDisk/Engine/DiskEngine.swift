@@ -119,6 +119,9 @@ final class DiskEngine: Sendable {
     unsafe currentFile.store(file.map { unsafe Unmanaged.passUnretained($0) }, ordering: .releasing)
   }
 
+  /// Whether the calling thread reads one of the engine's files, also one that the writer thread is closing.
+  var isReadByCurrentThread: Bool { files.withLock { $0 }.contains { $0.environment.isUsedByCurrentThread } }
+
   // MARK: Tickets
 
   /// The newest ticket.

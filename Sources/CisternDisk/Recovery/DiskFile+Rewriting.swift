@@ -55,6 +55,8 @@ extension DiskFile {
 
   /// The number of transactions in a row that may neither put a record nor make room.
   private static let mostEmptySteps = 64
+  /// The number of records in a row that may be left out before a full map ends the rewrite.
+  private static let mostOmissions = 16
   /// The number of transactions that may make room for one record.
   private static let mostStepsForRecord = 5_000
 
@@ -62,7 +64,7 @@ extension DiskFile {
   private func copy(_ records: CopiedRecords, to new: DiskFile) throws(LMDBError) -> Int {
     var damagedCount = 0
     var position = 0
-    var (emptySteps, steps) = (0, 0)
+    var (emptySteps, steps, omissions) = (0, 0, 0)
     var extents: ExtentState?
     while position < records.count {
       let drafts = try drafts(of: records, from: position)
@@ -75,7 +77,7 @@ extension DiskFile {
         do throws(LMDBError) {
           next = try new.put(drafts[(next - position)...], &extents) + former
         } catch {
-          guard error.code == .mapFull else { throw error }
+          guard error.code == .mapFull, omissions < DiskFile.mostOmissions else { throw error }
           try new.relieve(&extents)
         }
         steps = next == former ? steps + 1 : 0
@@ -83,6 +85,9 @@ extension DiskFile {
         // A record that still does not fit is left out.
         if emptySteps > DiskFile.mostEmptySteps || steps > DiskFile.mostStepsForRecord {
           (next, emptySteps, steps) = (next + 1, 0, 0)
+          omissions += 1
+        } else if next > former {
+          omissions = 0
         }
       }
       position = end

@@ -94,6 +94,30 @@ struct ResolvedNestedDraftTests {
     }
   }
 
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `a value that a save merges with another writer's is a change for a nested draft`(
+    kind: FieldsSubject.Kind
+  ) throws {
+    for savesIntoDraft in [true, false] {
+      try SeededExecutor.run(seed: 0) { executor in
+        let subject = try FieldsSubject(kind, on: executor)
+        let cache = subject.cache
+        let outermost = cache.draft()
+        let outer = savesIntoDraft ? outermost.draft() : outermost
+        let inner = outer.draft()
+        outer["a"] = ["outer": 1]
+        _ = inner["a"]
+        if savesIntoDraft { outermost["a"] = ["theirs": 1] } else { cache["a"] = ["theirs": 1] }
+        try outer.save(onConflict: .mine)
+        try #require(outer["a"] == ["outer": 1, "theirs": 1])
+        inner["a"] = nil
+        try #require(inner.conflicts == ["a"])
+        for draft in [inner, outer, outermost] { draft.discard() }
+        try #require(subject.findings == [])
+      }
+    }
+  }
+
   @Test func `a key that the parent wrote again during its save keeps the version that a nested draft read`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: .memory, on: executor)

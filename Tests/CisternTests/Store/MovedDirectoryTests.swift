@@ -147,6 +147,52 @@ import Testing
     try await again.close()
   }
 
+  @Test(arguments: [false, true])
+  func `a store moves to the directory that another one leaves`(isExchange: Bool) async throws {
+    let (one, two, old) = (scratch.path + "/one", scratch.path + "/two", scratch.path + "/old")
+    // The order of the openings is not that of the moves.
+    let (second, first) = (try open(two), try open(one))
+    try numbers(first)["value"] = 1
+    try numbers(second)["value"] = 2
+    for store in [first, second] { try await store.flush() }
+    try move(two, to: old)
+    try move(one, to: two)
+    if isExchange { try move(old, to: one) }
+    let opened = try open(two)
+    #expect(try numbers(opened) === numbers(second))
+    #expect(opened.statistics.disk?.mode == .active)
+    #expect(!reports.elements.map(\.code).contains(.degraded) || isExchange)
+    for store in [first, second] {
+      try numbers(store)["later"] = 3
+      try await store.flush()
+      #expect(store.statistics.disk?.mode == .active)
+    }
+    for store in [first, second, opened] { try await store.close() }
+  }
+
+  @Test func `a read of a moved directory can open a store of its former and of its new path`() async throws {
+    let other = scratch.path + "/moved"
+    let first = try open(path)
+    let bytes = try first.cache("bytes", of: [UInt8].self, keyedBy: String.self)
+    bytes["moved"] = [1]
+    bytes.trim(toCost: 0)
+    try await first.flush()
+    try move(path, to: other)
+    let cache = try numbers(first)
+    let isRead: Bool? = bytes.withBytes(forKey: "moved") { _ in
+      // The writer thread cannot close the file during this read.
+      #expect(throws: CisternError.self) { try open(other) }
+      let opened = try? numbers(open(path))
+      #expect(opened === cache)
+      return true
+    }
+    #expect(isRead == true)
+    try await first.flush()
+    let second = try open(other)
+    #expect(try second.cache("bytes", of: [UInt8].self, keyedBy: String.self)["moved"] == [1])
+    for store in [first, second] { try await store.close() }
+  }
+
   @Test func `a read-only store keeps its moved directory, and shares it with a store of the new path`() async throws {
     let other = scratch.path + "/moved"
     let writing = try open(path)

@@ -11,13 +11,19 @@ extension DiskRegistry {
   /// - Parameter identity: The directory.
   /// - Returns: The engines that move to the directory, also those that could not do so yet.
   func bringIntoPlace(_ identity: DirectoryIdentity) -> [DiskEngine] {
-    var arriving: [DiskEngine] = []
+    var (leaving, arriving): ([DiskEngine], [DiskEngine]) = ([], [])
     for (engine, directory) in directories.withLock({ $0.engineDirectories }) where !engine.options.isReadOnly {
       let leadsHere = DirectoryIdentity(ifPresent: engine.directory) == identity
-      guard leadsHere != (directory == identity) else { continue }
-      engine.awaitFollowing()
-      if leadsHere { arriving.append(engine) }
+      if leadsHere, directory != identity { arriving.append(engine) }
+      if !leadsHere, directory == identity { leaving.append(engine) }
     }
+    // An engine cannot enter the directory before another one has left it.
+    for engine in leaving + arriving { engine.awaitFollowing() }
+    // Of two engines that exchange their directories, the first can enter its new one only now.
+    let withoutDirectory = directories.withLock { directories in
+      directories.engineDirectories.filter { $0.directory == nil }.map(\.engine)
+    }
+    for engine in leaving where withoutDirectory.contains(where: { $0 === engine }) { engine.awaitFollowing() }
     return arriving
   }
 
@@ -45,12 +51,16 @@ extension DiskEngine {
     !options.isReadOnly && DirectoryIdentity(ifPresent: directory) != identity
   }
 
-  /// Blocks the thread until the writer thread has followed the path to another directory, or has failed to do so.
+  /// Asks the writer thread to follow the path to another directory. Blocks the thread until it has done so or failed.
+  ///
+  /// Two kinds of threads do not wait, because the writer thread could wait for them:
+  /// - A writer thread, on which a report handler opens a store.
+  /// - A thread that reads the file. The writer thread closes the file only after its readers.
   func awaitFollowing() {
-    // A report handler can open a store on the writer thread.
-    if isInherited || Writer.current?.engine === self { return }
+    if isInherited { return }
     let ticket = nextTicket()
     monitor.change { $0.isAsked = true }
+    if Writer.current != nil || isReadByCurrentThread { return }
     // Each duty of the writer thread ends with a wake-up, or with another duty if more is staged than the limits allow.
     monitor.wait { state in
       state.life == .stopped || progress.withLock { $0.settled >= ticket } ? () : nil

@@ -5,7 +5,7 @@ extension Writer {
   /// Performs one small part of the maintenance: removes damaged records, and purges dead generations and
   /// invalidated records.
   ///
-  /// The writer thread calls it when it has nothing to commit.
+  /// The writer thread calls it when it has nothing to commit, and after some commits in sequence.
   func maintain() {
     guard engine.mode == .active else { return }
     do throws(LMDBError) {
