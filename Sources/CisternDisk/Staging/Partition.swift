@@ -134,7 +134,7 @@ final class Partition: Sendable {
 
   /// Stages a write that replaces or removes a record only if the condition holds for it.
   ///
-  /// Returns nil if the key is known to have no such record.
+  /// Returns nil if no record of the key can satisfy the condition.
   func stage(_ write: StagedWrite, if condition: RecordCondition, makeTicket: () -> CommitTicket) -> StagingChange? {
     staging.stage(write, if: condition) { present in
       // Readers see no record, so the caller notifies observers of the removal of a lost record. After a staged rewrite, the key has
