@@ -11,6 +11,9 @@ struct ExtentLimits: Sendable, Equatable {
   /// The number of leaves of the index that a transaction changes at most.
   var leavesPerTransaction: Int { max(pageCount / 48, 6) }
 
+  /// The factor of ``leavesPerTransaction`` while the file can grow by many extents.
+  static let budgetOfGrowth = 4
+
   /// The pages that the copies of the last transactions take, and that the next one can take.
   ///
   /// A margin for transactions that change the largest number of leaves would take too much of the map. In a very small map, the

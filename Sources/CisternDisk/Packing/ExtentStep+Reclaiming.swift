@@ -2,8 +2,10 @@ import CisternCore
 import LMDB
 
 extension ExtentStep {
-  /// Whether the transaction may change more leaves of the index.
-  var hasBudget: Bool { touched.total < context.limits.leavesPerTransaction }
+  /// Whether the transaction may change more leaves of the index. A file that can grow has room for the copies of many.
+  var hasBudget: Bool {
+    touched.total < context.limits.leavesPerTransaction * (canGrowAtEnd == true ? ExtentLimits.budgetOfGrowth : 1)
+  }
 
   /// Examines records of the extent that is reclaimed next, or evicts a separate record that is older.
   ///
