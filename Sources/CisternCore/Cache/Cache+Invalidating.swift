@@ -49,8 +49,9 @@ extension Cache {
   /// - Parameters:
   ///   - isRemoved: The closure that chooses the keys. It is called outside all locks and transactions, once for a key.
   ///   - context: The writer, for ``Change/context``.
-  /// - Returns: The number of removed keys, without those that could not be read. A key that was only being fetched does not count. Neither does a key whose
-  ///   record a newer schema version wrote. That record is removed, and the key was absent for readers and observers.
+  /// - Returns: The number of removed keys, without those that could not be read. A key that was only being fetched does not
+  ///   count. Neither does a key whose record a newer schema version wrote. That record is removed, and the key was absent for
+  ///   readers and observers.
   /// - Throws: The error of `isRemoved`. Keys that were removed before stay removed.
   /// - Complexity: O(*n*) for *n* keys, on the calling thread. The disk is read in small steps.
   @discardableResult

@@ -61,7 +61,7 @@ extension EntryTable {
   ) {
     let fingerprint = Self.fingerprint(hash)
     shards.withShard(of: hash) { shard in
-      guard shard.versions[fingerprint]?.version.hasSameValue(as: version) == true else { return }
+      guard shard.versions.hasValue(of: version, for: fingerprint) else { return }
       if invalidationVersion < shard.invalidations.newest,
         shard.invalidations.concerns(key, tags: tags, since: invalidationVersion)
       {
@@ -75,7 +75,7 @@ extension EntryTable {
   /// Runs `body` in the key's critical section if the watched key still has this version. Otherwise returns nil.
   func whileUnchanged<Result>(_ version: KeyVersions.Version, hash: UInt64, _ body: () -> Result) -> Result? {
     shards.withShard(of: hash) { shard in
-      shard.versions[Self.fingerprint(hash)]?.version.hasSameValue(as: version) == true ? body() : nil
+      shard.versions.hasValue(of: version, for: Self.fingerprint(hash)) ? body() : nil
     }
   }
 

@@ -53,6 +53,12 @@ struct KeyVersions {
   @usableFromInline
   subscript(fingerprint: UInt32) -> Watched? { watched[fingerprint] }
 
+  /// Returns whether a read of the watched key at this version is still right. False if no writer watches the key.
+  @usableFromInline
+  func hasValue(of version: Version, for fingerprint: UInt32) -> Bool {
+    watched[fingerprint]?.version.hasSameValue(as: version) ?? false
+  }
+
   /// Adds a watcher to a key, until ``unwatch(_:)``.
   ///
   /// - Parameters:

@@ -47,7 +47,7 @@ struct WatchedReads<Key: Hashable & Sendable>: Sendable {
   /// - Returns: The fingerprints.
   func concerned(of versions: KeyVersions, by concerns: (Key, [String]) -> Bool) -> [UInt32] {
     reads.compactMap { fingerprint, read in
-      guard versions[fingerprint]?.version.hasSameValue(as: read.version) == true else { return nil }
+      guard versions.hasValue(of: read.version, for: fingerprint) else { return nil }
       return read.isShared || concerns(read.key, read.tags) ? fingerprint : nil
     }
   }

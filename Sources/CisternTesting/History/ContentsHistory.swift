@@ -9,7 +9,7 @@ package struct ContentsHistory<Key: Hashable & Sendable, Value: Equatable & Send
   package struct Contradiction: Sendable, CustomStringConvertible {
     /// A sentence about the contradiction.
     package let description: String
-    /// Whether an absent key had a value before a change. An expired value is no entry, although the change may have it.
+    /// Whether an absent key had a value before a change. A change can name an expired value, which is not an entry.
     package let mayBeOfExpired: Bool
 
     fileprivate init(_ description: String, mayBeOfExpired: Bool = false) {

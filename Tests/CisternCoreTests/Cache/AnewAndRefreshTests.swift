@@ -8,6 +8,17 @@ import Testing
 struct AnewAndRefreshTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
 
+  /// Requires that a refresh starts nothing now, and that one after the pause of ten seconds stores its value.
+  private func requirePause(of subject: Subject) async throws {
+    let cache = subject.cache
+    try #require(!cache.refresh("a") { _ in .store(99) })
+    subject.clock.advance(by: .seconds(11))
+    try #require(cache.refresh("a") { _ in .store(5) })
+    while subject.inProgressCount > 0 { await Task.yield() }
+    try #require(cache["a"] == 5)
+    try #require(subject.findings == [])
+  }
+
   @Test(arguments: SubjectKind.caches)
   func `a load that fetches anew replaces an older flight, whose waiters get their result`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 100) { executor in
@@ -62,12 +73,7 @@ struct AnewAndRefreshTests {
       if !hasValue { cache["a"] = nil }
       try #require(cache.refresh("a") { _ in throw Broken() })
       while subject.inProgressCount > 0 { await Task.yield() }
-      try #require(!cache.refresh("a") { _ in .store(99) })
-      subject.clock.advance(by: .seconds(11))
-      try #require(cache.refresh("a") { _ in .store(5) })
-      while subject.inProgressCount > 0 { await Task.yield() }
-      try #require(cache["a"] == 5)
-      try #require(subject.findings == [])
+      try await requirePause(of: subject)
     }
   }
 
@@ -119,12 +125,7 @@ struct AnewAndRefreshTests {
       try #require(!cache.refresh("a") { _ in .store(99) })
       // A write since does not end the pause.
       cache["a"] = 1
-      try #require(!cache.refresh("a") { _ in .store(99) })
-      subject.clock.advance(by: .seconds(11))
-      try #require(cache.refresh("a") { _ in .store(5) })
-      while subject.inProgressCount > 0 { await Task.yield() }
-      try #require(cache["a"] == 5)
-      try #require(subject.findings == [])
+      try await requirePause(of: subject)
     }
   }
 

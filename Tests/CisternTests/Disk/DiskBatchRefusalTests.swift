@@ -33,15 +33,6 @@ struct DiskBatchRefusalTests {
     }
   }
 
-  private func code(_ body: () async throws -> Void) async -> CisternError.Code? {
-    do {
-      try await body()
-      return nil
-    } catch {
-      return (error as? CisternError)?.code
-    }
-  }
-
   @Test func `a batch in a read-only store throws if memory does not hold a cache, and values stay readable`()
     async throws
   {
@@ -50,12 +41,14 @@ struct DiskBatchRefusalTests {
     try await writer.disk.commitValue([1], forKey: "a")
     try await writer.store.close()
     let reader = try Caches(scratch, isReadOnly: true)
-    #expect(await code { try reader.store.batch { $0.setValue([2], forKey: "a", in: reader.disk) } } == .readOnly)
-    #expect(await code { try reader.writeToBoth() } == .readOnly)
-    #expect(await code { try reader.disk.batch { $0.setValue([2], forKey: "a") } } == .readOnly)
+    #expect(
+      await CisternError.code { try reader.store.batch { $0.setValue([2], forKey: "a", in: reader.disk) } } == .readOnly
+    )
+    #expect(await CisternError.code { try reader.writeToBoth() } == .readOnly)
+    #expect(await CisternError.code { try reader.disk.batch { $0.setValue([2], forKey: "a") } } == .readOnly)
     let draft = reader.store.draft()
     draft.setValue([2], forKey: "a", in: reader.disk)
-    #expect(await code { try draft.save() } == .readOnly)
+    #expect(await CisternError.code { try draft.save() } == .readOnly)
     #expect(draft.writtenKeys(in: reader.disk) == ["a"])
     #expect(reader.disk["a"] == [1] && reader.both["a"] == nil)
     #expect(reader.store.reports.isEmpty)
@@ -67,7 +60,7 @@ struct DiskBatchRefusalTests {
     let scratch = TemporaryDirectory()
     let caches = try Caches(scratch)
     try await caches.disk.commitValue([1], forKey: "a")
-    let thrown = await code {
+    let thrown = await CisternError.code {
       try caches.store.batch { batch in
         if !isInMemory { batch.setValue([2], forKey: "a", in: caches.disk) }
         batch.setValue([2], forKey: "a", in: caches.both)
@@ -88,12 +81,12 @@ struct DiskBatchRefusalTests {
     let caches = try Caches(scratch)
     try await caches.disk.commitValue([1], forKey: "a")
     let tier = try #require(caches.store.shared.secondTier as? DiskTier)
-    #expect(await code { try caches.writeToBoth { _ = tier.detach() } } == .storeClosed)
-    #expect(await code { try caches.disk.batch { $0.setValue([2], forKey: "a") } } == .storeClosed)
+    #expect(await CisternError.code { try caches.writeToBoth { _ = tier.detach() } } == .storeClosed)
+    #expect(await CisternError.code { try caches.disk.batch { $0.setValue([2], forKey: "a") } } == .storeClosed)
     #expect(caches.both["a"] == nil)
     await tier.release()
     // The tier is closed, so that the close of the store has nothing to flush.
-    #expect(await code { try await caches.store.close() } == .storeClosed)
+    #expect(await CisternError.code { try await caches.store.close() } == .storeClosed)
     let again = try Caches(scratch)
     #expect(again.disk["a"] == [1] && again.both["a"] == nil)
     try await again.store.close()
@@ -108,15 +101,18 @@ struct DiskBatchRefusalTests {
       batch.setValue([2], forKey: "a", in: caches.disk)
       batch.setValue([2], forKey: "b", in: caches.both, tags: tags)
     }
-    #expect(await code { try caches.store.batch(write) } == .tooLarge)
-    #expect(await code { try await caches.store.commitBatch(write) } == .tooLarge)
-    #expect(await code { try caches.disk.batch { $0.setValue([2], forKey: "a", tags: tags) } } == .tooLarge)
+    #expect(await CisternError.code { try caches.store.batch(write) } == .tooLarge)
+    #expect(await CisternError.code { try await caches.store.commitBatch(write) } == .tooLarge)
+    #expect(
+      await CisternError.code { try caches.disk.batch { $0.setValue([2], forKey: "a", tags: tags) } } == .tooLarge)
     #expect(caches.disk["a"] == [1] && caches.both["b"] == nil && caches.store.reports.isEmpty)
     // A write alone is in memory, and is reported.
-    #expect(await code { try await caches.both.commitValue([3], forKey: "b", tags: tags) } == .tooLarge)
+    #expect(await CisternError.code { try await caches.both.commitValue([3], forKey: "b", tags: tags) } == .tooLarge)
     #expect(caches.both["b"] == [3] && caches.store.reports.map(\.code) == [.refused])
     let allowed = Array(tags.dropLast())
-    #expect(await code { try await caches.disk.commitBatch { $0.setValue([4], forKey: "a", tags: allowed) } } == nil)
+    #expect(
+      await CisternError.code { try await caches.disk.commitBatch { $0.setValue([4], forKey: "a", tags: allowed) } }
+        == nil)
     #expect(caches.disk["a"] == [4])
     try await caches.store.close()
   }

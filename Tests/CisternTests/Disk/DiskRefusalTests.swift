@@ -4,15 +4,6 @@ import Testing
 
 /// The error codes of writes that wait for their commit and do not reach the disk.
 struct DiskRefusalTests {
-  private func code(_ body: () async throws -> Void) async -> CisternError.Code? {
-    do {
-      try await body()
-      return nil
-    } catch {
-      return (error as? CisternError)?.code
-    }
-  }
-
   private func open(_ scratch: TemporaryDirectory, isReadOnly: Bool = false) throws -> (Store, Cache<String, [UInt8]>) {
     var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.isReadOnly = isReadOnly
@@ -25,11 +16,11 @@ struct DiskRefusalTests {
     let scratch = TemporaryDirectory()
     let (store, cache) = try open(scratch)
     let large = [UInt8](repeating: 1, count: 500_000)
-    #expect(await code { try await cache.commitValue(large, forKey: "a") } == .tooLarge)
+    #expect(await CisternError.code { try await cache.commitValue(large, forKey: "a") } == .tooLarge)
     #expect(cache["a"] == large)
     cache["b"] = large
     #expect(store.reports.map(\.code) == [.refused, .refused])
-    #expect(await code { try await cache.commitValue([1], forKey: "c") } == nil)
+    #expect(await CisternError.code { try await cache.commitValue([1], forKey: "c") } == nil)
     try await store.close()
   }
 
@@ -40,12 +31,12 @@ struct DiskRefusalTests {
     try await writer.close()
     let (store, reader) = try open(scratch, isReadOnly: true)
     #expect(reader["a"] == [1])
-    #expect(await code { try await reader.commitValue([2], forKey: "b") } == .readOnly)
-    #expect(await code { try await reader.commitBatch { $0.setValue([2], forKey: "b") } } == .readOnly)
-    #expect(await code { try await reader.commitRemoval(forKey: "a") } == .readOnly)
-    #expect(await code { try await reader.commitRemovalOfAll(tagged: "t") } == .readOnly)
-    #expect(await code { try await reader.commitRemovalOfAll(withPrefix: "a") } == .readOnly)
-    #expect(await code { try await store.flush() } == nil)
+    #expect(await CisternError.code { try await reader.commitValue([2], forKey: "b") } == .readOnly)
+    #expect(await CisternError.code { try await reader.commitBatch { $0.setValue([2], forKey: "b") } } == .readOnly)
+    #expect(await CisternError.code { try await reader.commitRemoval(forKey: "a") } == .readOnly)
+    #expect(await CisternError.code { try await reader.commitRemovalOfAll(tagged: "t") } == .readOnly)
+    #expect(await CisternError.code { try await reader.commitRemovalOfAll(withPrefix: "a") } == .readOnly)
+    #expect(await CisternError.code { try await store.flush() } == nil)
     #expect(store.reports.isEmpty)
     try await store.close()
     let (again, unchanged) = try open(scratch)
@@ -57,9 +48,9 @@ struct DiskRefusalTests {
     let scratch = TemporaryDirectory()
     let (store, cache) = try open(scratch)
     try await store.close()
-    #expect(await code { try await cache.commitValue([1], forKey: "a") } == .storeClosed)
-    #expect(await code { try await cache.commitBatch { $0.setValue([2], forKey: "b") } } == .storeClosed)
-    #expect(await code { try await cache.commitRemovalOfAll(tagged: "t") } == .storeClosed)
+    #expect(await CisternError.code { try await cache.commitValue([1], forKey: "a") } == .storeClosed)
+    #expect(await CisternError.code { try await cache.commitBatch { $0.setValue([2], forKey: "b") } } == .storeClosed)
+    #expect(await CisternError.code { try await cache.commitRemovalOfAll(tagged: "t") } == .storeClosed)
     #expect(cache["a"] == [1])
   }
 
@@ -80,7 +71,7 @@ struct DiskRefusalTests {
     #expect(store.reports.map(\.code) == [.refused, .refused])
     #expect(store.reports.allSatisfy { $0.message.hasPrefix("the store is closed") })
     #expect(throws: CisternError.self) { try cache.batch { $0.setValue([3], forKey: "c") } }
-    #expect(await code { try await cache.commitBatch { $0.setValue([3], forKey: "c") } } == .storeClosed)
-    #expect(await code { try await cache.commitValue([4], forKey: "d") } == .storeClosed)
+    #expect(await CisternError.code { try await cache.commitBatch { $0.setValue([3], forKey: "c") } } == .storeClosed)
+    #expect(await CisternError.code { try await cache.commitValue([4], forKey: "d") } == .storeClosed)
   }
 }

@@ -20,10 +20,7 @@ extension DiskRegistry {
     // An engine cannot enter the directory before another one has left it.
     for engine in leaving + arriving { engine.awaitFollowing() }
     // Of two engines that exchange their directories, the first can enter its new one only now.
-    let withoutDirectory = directories.withLock { directories in
-      directories.engineDirectories.filter { $0.directory == nil }.map(\.engine)
-    }
-    for engine in leaving where withoutDirectory.contains(where: { $0 === engine }) { engine.awaitFollowing() }
+    for engine in leaving where directories.withLock({ $0.isBetweenDirectories(engine) }) { engine.awaitFollowing() }
     return arriving
   }
 

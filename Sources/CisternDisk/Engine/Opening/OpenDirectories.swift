@@ -79,6 +79,11 @@ struct OpenDirectories: Sendable {
   /// Notes that the engine has no files in its directory any more.
   mutating func leave(_ engine: DiskEngine) { change(engine) { $0.directory = nil } }
 
+  /// Whether the engine has left its directory, and has no other one yet.
+  func isBetweenDirectories(_ engine: DiskEngine) -> Bool {
+    entries.contains { $0.engine === engine && $0.directory == nil }
+  }
+
   /// Gives a directory to the engine. Returns false if another engine has it, or a thread opens it.
   mutating func enter(_ identity: DirectoryIdentity, _ engine: DiskEngine) -> Bool {
     let isTaken = entries.contains {

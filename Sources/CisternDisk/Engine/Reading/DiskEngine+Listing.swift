@@ -13,21 +13,23 @@ extension DiskEngine {
   ) rethrows -> Bool {
     var last: [UInt8]?
     var isReadable = true
-    var openings = 0
+    var openingsLeft = 3
+    // The writer thread opens a replaced file again.
+    func opensAgain() -> Bool {
+      openingsLeft -= 1
+      return mode == .active && openingsLeft >= 0
+    }
     while isReadable {
       if isInherited || mode == .closed { return true }
       guard let file else {
         // A read-only store may have no file.
         if options.isReadOnly { return true }
-        // The writer thread opens a replaced file again.
-        guard mode == .active, openings < DiskEngine.openingsAwaited else { return false }
-        openings += 1
+        guard opensAgain() else { return false }
         awaitFollowing()
         continue
       }
       let records = nextRecords(of: partition, after: last, in: file, isReadable: &isReadable)
-      if !isReadable, mode == .active, self.file !== file, openings < DiskEngine.openingsAwaited {
-        openings += 1
+      if !isReadable, self.file !== file, opensAgain() {
         isReadable = true
         continue
       }
@@ -51,9 +53,6 @@ extension DiskEngine {
     }
     return false
   }
-
-  /// The number of times that a listing waits for a file that is opened again.
-  private static let openingsAwaited = 3
 
   /// Returns the next records after the position `last`, or the first ones if `last` is nil. Empty at the end.
   ///
