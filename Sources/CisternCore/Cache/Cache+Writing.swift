@@ -25,7 +25,6 @@ extension Cache {
   ///   - context: The writer, for ``Change/context``.
   /// - Complexity: O(1), and the encoding.
   @inlinable
-  @inline(__always)
   public func setValue(
     _ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil, context: WriterContext? = nil
   ) {
