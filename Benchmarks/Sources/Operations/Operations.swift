@@ -19,7 +19,9 @@ enum Operations {
     ("set-evicting", "set of a new key in a full cache of 16,000 entries", 20_000, setsOfNewKeys),
     ("load-hit", "load that hits in memory, 64-bit keys", 50_000, loadHits),
     ("load", "load of a new key, in memory", 4_000, loads),
+    ("load-context", "load of a new key with a context, in memory", 4_000, contextLoads),
     ("coalescer", "load of a new key by a coalescer", 4_000, coalescerLoads),
+    ("task", "a task and its value, to compare with loads", 4_000, tasks),
     ("join", "join of a coalescer's flight", 20_000, joins),
     ("cache-join", "join of a cache's flight", 20_000, cacheJoins),
     ("disk-hit", "hit on disk, `[UInt8]` of 1 KiB", 10_000, diskHits),
@@ -92,6 +94,15 @@ enum Operations {
   @Sendable private static func loads(_ count: Int) async throws {
     let cache = try Cache<Int, Int>(costLimit: 1 << 20)
     for number in 0..<count { _ = try await cache.value(forKey: number) { $0 } }
+  }
+
+  @Sendable private static func contextLoads(_ count: Int) async throws {
+    let cache = try Cache<Int, Int>(costLimit: 1 << 20)
+    for number in 0..<count { _ = try await cache.load(number) { .store($0.key) } }
+  }
+
+  @Sendable private static func tasks(_ count: Int) async throws {
+    for number in 0..<count { _ = await Task { number }.value }
   }
 
   @Sendable private static func coalescerLoads(_ count: Int) async throws {

@@ -2,7 +2,7 @@ import Cistern
 import Synchronization
 import Workloads
 
-/// Callers that join one flight, compared with tasks that wait for a bare continuation, and loads without joins.
+/// Callers that join one flight, compared with tasks that wait for a bare continuation.
 struct Loading {
   let tasks = 1_000
   /// The number of repetitions in a round, so that it is long enough to measure.
@@ -11,7 +11,6 @@ struct Loading {
   func rows() async throws -> [Row] {
     let coalescer = Coalescer<Int, Int>()
     let cache = try Cache<Int, Int>(costLimit: 1 << 20)
-    let nextKey = Atomic(0)
     return [
       try await joining("a coalescer's flight") { round in
         { _ in _ = try await coalescer.value(forKey: round.key) { key in await round.fetch(key) } }
@@ -19,21 +18,6 @@ struct Loading {
       try await joining("a cache's flight") { round in
         { _ in _ = try await cache.value(forKey: round.key + 1_000_000) { key in await round.fetch(key) } }
       },
-      try await Pair(
-        title: "load of a key, alone, in memory", yardstick: "`Task` and its value", target: nil,
-        measure: {
-          let start = nanoseconds()
-          for _ in 0..<10_000 {
-            _ = try await cache.value(forKey: nextKey.add(1, ordering: .relaxed).newValue) { $0 }
-          }
-          return Double(nanoseconds() - start) / 10_000
-        },
-        measureYardstick: {
-          let start = nanoseconds()
-          for number in 0..<10_000 { _ = await Task { number }.value }
-          return Double(nanoseconds() - start) / 10_000
-        }
-      ).run(rounds: 9),
     ]
   }
 

@@ -16,12 +16,23 @@ enum Ratios {
     ("clearing", "clearing a million entries", { try await Clearing(entries: 1_000_000).rows() }),
     ("invalidating", "invalidations beside a fetch that does not end", { try await Invalidating().rows() }),
     ("refreshing", "hits while an entry is refreshed", { try await Refreshing().rows() }),
-    ("loading", "joining a flight, loading alone", { try await Loading().rows() }),
+    (
+      "loading", "joining a flight, loading alone and with a context",
+      {
+        try await Loading().rows() + LoadingAlone().rows()
+      }
+    ),
     ("reads", "hits on disk", { try await DiskReads().rows() }),
     (
       "layouts", "the dense layout beside the ordered one",
       {
         try await LayoutReads().rows() + LayoutWrites().rows()
+      }
+    ),
+    (
+      "transactions", "the bytes and the time of commits",
+      {
+        try await WrittenBytes().rows() + LongestFlush().rows()
       }
     ),
     ("density", "the share of a disk limit that values take", { try await Density().rows() }),
