@@ -36,6 +36,7 @@ enum Ratios {
       }
     ),
     ("density", "the share of a disk limit that values take", { try await Density().rows() }),
+    ("traces", "hits on disk of the traces in a folder", { try await TraceHits(folder: traces).rows() }),
     ("large", "the share that stays beside large values", { try await LargeValues().rows() }),
     ("enumerating", "keys and entries of a million records", { try await Enumerating(entries: 1_000_000).rows() }),
     ("writes", "writes to disk", { try await DiskWrites().rows() }),
@@ -43,16 +44,25 @@ enum Ratios {
     ("shrinking", "opening with a smaller limit", { try await Shrinking(entries: 100_000).rows() }),
   ]
 
+  /// The folder that `--traces` names.
+  private static let traces: String? = {
+    let arguments = CommandLine.arguments
+    guard let flag = arguments.firstIndex(of: "--traces"), flag + 1 < arguments.count else { return nil }
+    return arguments[flag + 1]
+  }()
+
   static func main() async throws {
     var names = Array(CommandLine.arguments.dropFirst())
+    if traces != nil, let flag = names.firstIndex(of: "--traces") { names.removeSubrange(flag...flag + 1) }
     if let flag = names.firstIndex(of: "--processor-time") {
       names.remove(at: flag)
       usesProcessorTime.store(true, ordering: .relaxed)
     }
     if let unknown = names.first(where: { name in !groups.contains { $0.name == name } }) {
       print(
-        "usage: Ratios [--processor-time] [GROUP …]    measures all groups by default; --processor-time counts")
-      print("                                              processor time instead of clock time, for busy machines")
+        "usage: Ratios [--processor-time] [--traces FOLDER] [GROUP …]    measures all groups by default")
+      print("  --processor-time  counts processor time instead of clock time, for busy machines")
+      print("  --traces FOLDER   also replays the traces in FOLDER, *.csv with `key` or `key,size` in each line")
       for group in groups { print("  \(group.name)  \(group.about)") }
       exit(unknown == "--help" || unknown == "-h" ? 0 : 2)
     }
