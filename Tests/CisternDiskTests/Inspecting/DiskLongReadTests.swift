@@ -12,11 +12,11 @@ import Testing
   /// Starts a read that keeps its snapshot until it is interrupted. Returns when the snapshot exists.
   private func hold(_ tier: DiskTier) async -> Task<LongRead.Interruption?, any Error> {
     let hasBegun = Switch<Bool>()
-    let task = Task.detached {
+    let task = Task.detached(executorPreference: ThreadPerJob()) {
       try await tier.readLong("hold") { engine, read in
         try engine.file?.environment.withRead { (transaction) throws(LMDBError) in
           hasBegun.set(true)
-          while read.interruption == nil { sched_yield() }
+          while read.interruption == nil { usleep(1000) }
         }
         return read.interruption
       }

@@ -1,4 +1,5 @@
 import CisternTesting
+import Locking
 import Testing
 #if canImport(Glibc)
   import Glibc
@@ -120,9 +121,13 @@ struct SeededExecutorTests {
 
   @Test func `with a patience, the executor waits for jobs from other threads`() throws {
     let seen = try SeededExecutor.run(seed: 1, patience: .seconds(3600)) { _ in
-      // Another thread adds the only job after the body has suspended.
-      await withCheckedContinuation { continuation in
-        Task.detached { continuation.resume(returning: 11) }
+      // Another thread adds the only job after the body has suspended. The shared pool could be busy with other tests for hours.
+      try await withCheckedThrowingContinuation { continuation in
+        do {
+          try SystemThread.start { continuation.resume(returning: 11) }
+        } catch {
+          continuation.resume(throwing: error)
+        }
       }
     }
     #expect(seen == 11)

@@ -114,7 +114,8 @@ import Testing
     let failure = Switch<CisternError>()
     try await subject.fillDuringRead { _ in
       let isDone = DispatchSemaphore(value: 0)
-      Task.detached {
+      // This thread belongs to the shared pool, and waits.
+      Task.detached(executorPreference: ThreadPerJob()) {
         do { try await tier.flush() } catch { failure.set(error as? CisternError) }
         isDone.signal()
       }
