@@ -177,11 +177,14 @@ extension Cache {
     } commit: {
       if !edits.isEmpty { result.edited = edits.removeAll { concerns($0, $1.timing.tags) } }
       if observers.isObserved { observers.record(PendingChange(.invalidated(invalidation)), context: context) }
+      var effects = InvalidationEffects<Key, Value>(endedEdits: result.edited.keys.map { table.hash($0) })
       // The invalidation is not in force in the second tier, so that it must not return a record any more.
-      guard let (loss, ticket) = writes.beginLossOfAll(in: batch) else { return nil }
-      result.ticket = ticket
-      result.loss = loss
-      return loss
+      if let (loss, ticket) = writes.beginLossOfAll(in: batch) {
+        result.ticket = ticket
+        result.loss = loss
+        effects.loss = loss
+      }
+      return effects
     }
     return result
   }
@@ -207,7 +210,7 @@ struct StagedInvalidation<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The ticket of the commit; nil without a second tier.
   @usableFromInline var ticket: CommitTicket?
   /// The edits that the invalidation ended.
-  @usableFromInline var edited: [EditedKeys<Key, Value>.Edited] = []
+  @usableFromInline var edited: [Key: EditedKeys<Key, Value>.Edited] = [:]
   /// The loss of all records in place of the invalidation; nil for none.
   @usableFromInline var loss: LossOfAll<Key, Value>?
 

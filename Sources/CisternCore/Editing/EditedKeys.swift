@@ -77,12 +77,12 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// - Returns: The removed edits, which the caller must release outside these sections.
   /// - Complexity: O(n) for n keys with edits.
   @usableFromInline
-  func removeAll(where isRemoved: (Key, Edited) -> Bool) -> [Edited] {
+  func removeAll(where isRemoved: (Key, Edited) -> Bool) -> [Key: Edited] {
     edited.withLock { edited in
       let removed = edited.filter { isRemoved($0.key, $0.value) }
       for key in removed.keys { edited[key] = nil }
       count.store(edited.count, ordering: .releasing)
-      return Array(removed.values)
+      return removed
     }
   }
 

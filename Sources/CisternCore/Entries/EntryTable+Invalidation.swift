@@ -11,12 +11,11 @@ extension EntryTable {
   ///     writer.
   ///   - concerns: Returns whether the invalidation concerns a key with these tags. Called inside the same critical
   ///     sections.
-  ///   - commit: Runs once, inside the same critical sections. Returns the loss of all records if the second tier
-  ///     removes them instead.
+  ///   - commit: Runs once, inside the same critical sections. Returns the effects on other state than the entries.
   @inlinable
   func invalidate(
     _ add: (inout PendingInvalidations<Key>) -> Void, concerns: (Key, [String]) -> Bool,
-    commit: () -> LossOfAll<Key, Value>?
+    commit: () -> InvalidationEffects<Key, Value>
   ) {
     var index = shards.count
     _ = shards.withAllShards {
@@ -27,11 +26,14 @@ extension EntryTable {
       newestInvalidation.store(newest, ordering: .releasing)
       return (newest, commit())
     } concluding: { shard, result in
-      let (newest, loss) = result
+      let (newest, effects) = result
       shard.noteNewestInvalidation(newest)
       shard.noteInvalidation(where: concerns)
       index -= 1
-      if let loss { lose(loss, in: &shard, at: index) }
+      for hash in effects.endedEdits where shards.index(of: hash) == index {
+        shard.versions.setEdited(false, Self.fingerprint(hash))
+      }
+      if let loss = effects.loss { lose(loss, in: &shard, at: index) }
     }
   }
 
@@ -126,6 +128,20 @@ extension EntryTable {
   /// The number of pending invalidations, and their size in bytes. For checks.
   var pendingInvalidations: (count: Int, size: Int) {
     shards.withShard(at: 0) { _ in invalidations.read { ($0.count, $0.size) } }
+  }
+}
+
+/// The effects of an invalidation on other state than the entries.
+@usableFromInline
+struct InvalidationEffects<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// The hashes of the keys whose unconfirmed edits ended.
+  @usableFromInline let endedEdits: [UInt64]
+  /// The loss of all records, if the second tier removes them in place of those that the invalidation concerns.
+  @usableFromInline var loss: LossOfAll<Key, Value>?
+
+  @inlinable
+  init(endedEdits: [UInt64]) {
+    self.endedEdits = endedEdits
   }
 }
 

@@ -142,6 +142,40 @@ struct EditingAmidChangesTests {
     }
   }
 
+  @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
+  func `after a removal ends edits, loads are stored while the operations of the edits run`(
+    kind: FieldsSubject.Kind, removal: Removal
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(plain: kind, on: executor)
+      let cache = subject.cache
+      cache.setValue(["base": 1], forKey: "k", tags: ["tag"])
+      let gate = Gate()
+      let edit = subject.edit("edited", gate: gate)
+      await gate.arrivals(atLeast: 1)
+      removal.apply(to: cache)
+      let fetches = Recorder<Void>()
+      for _ in 0..<3 {
+        let loaded = try await cache.value(forKey: "k") { _ in
+          fetches.record(())
+          return ["loaded": 1]
+        }
+        try #require(loaded == ["loaded": 1])
+      }
+      try #require(fetches.count == 1)
+      try #require(subject.valuesFromBothTiers("k") == [["loaded": 1], ["loaded": 1]])
+      _ = try await cache.value(forKey: "k", policy: .reload) { _ in ["newer": 1] }
+      try #require(subject.valuesFromBothTiers("k") == [["newer": 1], ["newer": 1]])
+      let absent = try await cache.load("k", policy: .fetchAnew) { _ in .absent() }
+      try #require(absent == nil)
+      try #require(subject.valuesFromBothTiers("k") == [nil, nil])
+      gate.open()
+      try #require(try await edit.value == nil)
+      try #require(subject.valuesFromBothTiers("k") == [nil, nil])
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test(arguments: FieldsSubject.Kind.allCases)
   func `an invalidation of other keys does not affect edits`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
