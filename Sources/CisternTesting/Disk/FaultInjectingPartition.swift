@@ -99,7 +99,10 @@ final class FaultInjectingPartition: TransactionalPartition {
         if case .removal(let key) = write { state.contents.partitions[name]!.lost[key] = nil }
         return (nil, [])
       }
-      guard state.contents.takesWrites else {
+      switch state.contents.mode {
+      case .active: break
+      case .readOnly: return (state.contents.conceal(write, in: name, isConditional: condition != nil), [])
+      case .degraded, .closed:
         state.contents.refuse(write.key, in: name)
         return (.refused, [])
       }

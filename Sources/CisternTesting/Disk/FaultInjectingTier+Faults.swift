@@ -70,7 +70,8 @@ extension FaultInjectingTier {
 
   /// Sets the mode of the tier.
   ///
-  /// A test uses the mode `.degraded` to simulate a failing disk, and `.active` to simulate its recovery.
+  /// A test uses the mode `.degraded` to simulate a failing disk, and `.active` to simulate its recovery. In the mode `.readOnly`,
+  /// the committed records never change: the tier refuses each write, and hides the older record of its key from reads.
   ///
   /// - Parameter mode: The new mode.
   public func setMode(_ mode: SecondTierStatistics.Mode) {
@@ -118,6 +119,22 @@ extension FaultInjectingTier {
       return state.contents.partitions[partition]?.lossHandler
     }
     lossHandler?([])
+  }
+
+  /// Changes the committed record of a key, as another process does that shares the storage. This process is not notified.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - partition: The name of the partition.
+  ///   - record: The new record; nil to remove the record.
+  package func changeAsOtherProcess(_ key: some CacheKey, in partition: String, to record: StoredRecord?) {
+    let key = key.bytes
+    state.withLock { state in
+      guard let newest = state.contents.partitions[partition]?.invalidations.newest else { return }
+      var changed = record.map { TierContents.Record(metadata: $0.metadata, bytes: $0.bytes) }
+      changed?.metadata.localVersion = newest
+      state.contents.partitions[partition]!.committed[key] = changed
+    }
   }
 
   /// Damages a committed record in a way that its checksum detects. The next read is a miss, and the tier reports

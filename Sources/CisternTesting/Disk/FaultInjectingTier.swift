@@ -111,6 +111,8 @@ public final class FaultInjectingTier: SecondTier {
   ///
   /// - Throws: The error that the test injected with ``failCommits(_:with:)``.
   public func flush() async throws(CisternError) {
+    // Nothing is left to commit, as in a store on disk.
+    if state.withLock({ $0.contents.mode }) == .readOnly { return }
     let newest = state.withLock { state in
       state.flushedTicket = state.contents.newestTicket
       return state.flushedTicket
@@ -141,6 +143,9 @@ public final class FaultInjectingTier: SecondTier {
   }
 
   package func waitForCommit(_ ticket: CommitTicket) async throws(CisternError) {
+    if state.withLock({ $0.contents.mode }) == .readOnly {
+      throw CisternError(.readOnly, "the tier is read-only", location: "waiting for a commit")
+    }
     let outcome: Result<Void, CisternError> = await withCheckedContinuation { continuation in
       let outcome = state.withLock { state -> Result<Void, CisternError>? in
         if let outcome = state.contents.outcome(of: ticket) { return outcome }
@@ -196,7 +201,7 @@ extension FaultInjectingTier.State {
   typealias Woken = [(CheckedContinuation<Result<Void, CisternError>, Never>, Result<Void, CisternError>)]
 
   mutating func commit(_ count: Int) -> Woken {
-    guard contents.stagedCount > 0, count > 0 else { return [] }
+    guard contents.stagedCount > 0, count > 0, contents.mode != .readOnly else { return [] }
     let failure = commitFailures.isEmpty ? nil : commitFailures.removeFirst()
     lose(contents.commit(count, failure: failure, recordLimit: recordLimit))
     var woken: Woken = []

@@ -75,7 +75,6 @@ struct TierContents {
   private var openBatches: Set<BatchNumber> = []
 
   var stagedCount: Int { log.count }
-  var takesWrites: Bool { mode == .active }
 
   init() {}
 
@@ -124,6 +123,17 @@ struct TierContents {
       guard case .record(key: key, _) = entry.write else { continue }
       log[index] = Staged(ticket: entry.ticket, partition: name, write: .removal(key: key), batch: entry.batch)
     }
+  }
+
+  /// Hides the record of a key from reads while the tier is read-only, and keeps it in the committed records.
+  ///
+  /// Returns nil if the write is dropped: a conditional record leaves the one that was read.
+  mutating func conceal(_ write: StagedWrite, in name: String, isConditional: Bool) -> StagingResult? {
+    if case .record = write, isConditional { return nil }
+    let ticket = stage(.removal(key: write.key), in: name)
+    if isConditional { return .staged(ticket) }
+    partitions[name]!.statistics.refused += 1
+    return .refused
   }
 
   // MARK: Batches
