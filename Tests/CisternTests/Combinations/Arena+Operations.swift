@@ -45,10 +45,15 @@ extension Arena {
     if isPresent { remove(.invalidation, body) } else { body() }
   }
 
+  /// Like ``remove(_:_:)``, for a removal that affects other keys alone, unless it is widened.
+  func removeUnrelated(_ body: () -> Void) {
+    if kind.widensRemovals { removePresent(body) } else { body() }
+  }
+
   /// Like ``remove(_:_:)``, for a removal after memory evicted the key.
   func removeEvicted(_ body: () -> Void) {
-    if kind.keepsEvicted { return removePresent(body) }
     let record = journal.record
+    if kind.isWritable || record.isOnlyInFile { return removePresent(body) }
     if !isFetching, record.edits.isEmpty { body() } else { remove(.invalidation, body) }
   }
 
@@ -69,7 +74,7 @@ extension Arena {
     let isDone = Guarded(false)
     let committer = task {
       while !isDone.withLock({ $0 }) {
-        tier?.commit()
+        tier?.commitAll()
         await Task.yield()
       }
     }

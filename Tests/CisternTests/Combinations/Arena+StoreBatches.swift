@@ -120,6 +120,7 @@ extension Arena {
       record.joint[batch.number].isApplied = isApplied
     }
     guard isApplied else { return }
+    journal.change { $0.acceptedBatches += 1 }
     if replaces {
       noteReplacement(by: batch.mark, since: batch.began)
     } else {
@@ -143,9 +144,10 @@ extension Arena {
 
   /// Notes the committed records of the key in both caches, as a process that starts now would find them.
   func noteBothOnDisk() {
-    guard let tier, other != nil else { return }
+    // In a user's tier, each cache has its own commits.
+    guard let tier, other != nil, !kind.isOwn else { return }
     func document(in partition: String) -> Document? {
-      tier.committedBytes(forKey: Self.key, in: partition).map { DocumentCodec().decode($0) }
+      tier.committedBytes(of: Self.key, in: partition).map { DocumentCodec().decode($0) }
     }
     let pair = Record.Pair(
       document: document(in: Self.partition), other: document(in: Self.otherPartition), order: .atOnce,

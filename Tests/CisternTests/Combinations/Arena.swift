@@ -37,8 +37,8 @@ struct Arena: Sendable {
   /// Another cache of the store, for operations on both. It is nil if the combination has none.
   let other: Cache<String, Document>?
   let store: Store?
-  /// The second tier of a seeded trial. It is nil in a memory-only cache and over a real disk.
-  let tier: FaultInjectingTier?
+  /// The second tier that the trial controls. It is nil in a memory-only cache and over a real disk.
+  let tier: (any TrialTier)?
   let clock = ManualClock()
   let executor: (any TaskExecutor)?
   let journal = Journal()
@@ -53,6 +53,8 @@ struct Arena: Sendable {
   let callers = Recorder<Task<Void, Never>>()
   /// The gate at which held fetches wait until the operation opens it.
   let hold = Gate()
+  /// The file of a read-only store, as the store found it.
+  let file: ReadOnlyFile?
 
   /// The storage under the cache.
   enum Backing: Sendable {
@@ -62,40 +64,52 @@ struct Arena: Sendable {
     case directory(String)
   }
 
-  init(for combination: Combination, over backing: Backing, checkpoint: Checkpoint) throws {
+  init(for combination: Combination, over backing: Backing, checkpoint: Checkpoint) async throws {
     let kind = combination.kind
     self.kind = kind
     self.checkpoint = checkpoint
     tagsOfDependentWrites = combination.situation.hasValue ? nil : [Self.tag]
     var configuration = Store.Configuration.ignoringMemoryPressure(clock: clock)
-    let settings = Self.settings(for: combination.operation, checkpoint: checkpoint, journal: journal)
     switch backing {
     case .seeded(let executor, let mode):
       self.executor = executor
       configuration.taskExecutor = executor
-      tier = kind.keepsEvicted ? FaultInjectingTier(commits: mode, taskExecutor: executor) : nil
+      tier = kind.makeTier(commits: mode, executor: executor)
     case .directory:
       executor = nil
-      tier = nil
+      tier = kind.isOwn ? kind.makeTier(commits: .immediate, executor: nil) : nil
     }
-    let limit = ByteCount.bytes(kind.memoryLimit)
     let expiry = combination.operation.hasWindows ? Self.expiryWithWindows : Self.expiry
-    switch (kind, backing) {
-    case (.memory, _):
+    file =
+      kind.isReadOnly
+      ? try await ReadOnlyFile(for: combination.situation, over: backing, tier, clock, expiry: expiry) : nil
+    if let file { file.note(in: journal, audit) }
+    var settings = Self.settings(for: combination.operation, checkpoint: checkpoint, journal: journal)
+    settings.tiers = kind.usesMemory ? .both : .secondTierOnly
+    if kind == .memory {
       store = nil
       other = nil
-      var bounded = settings
-      bounded.memoryLimit = limit
-      cache = try Cache(settings: bounded, expiry: expiry, configuration: configuration)
+      settings.memoryLimit = .bytes(kind.memoryLimit)
+      cache = try Cache(settings: settings, expiry: expiry, configuration: configuration)
       return
-    case (.memoryStore, _), (_, .seeded):
-      store = try Store(secondTier: tier, memoryLimit: limit, configuration: configuration)
-    case (_, .directory(let path)):
-      store = try Store(directory: path, memoryLimit: limit, diskLimit: .mebibytes(1), configuration: configuration)
     }
-    cache = try store!.cache(
+    configuration.isReadOnly = kind.isReadOnly
+    let store = try Self.openStore(kind, over: backing, tier, configuration)
+    self.store = store
+    cache = try store.cache(
       Self.partition, codec: DocumentCodec(), keyedBy: String.self, expiry: expiry, configuration: settings)
-    other = combination.usesBoth ? try Self.otherCache(of: store!) : nil
+    other = combination.usesBoth ? try Self.otherCache(of: store) : nil
+  }
+
+  /// Opens a store over a tier, in a directory, or in memory.
+  static func openStore(
+    _ kind: CacheKind, over backing: Backing, _ tier: (any TrialTier)?, _ configuration: Store.Configuration
+  ) throws -> Store {
+    let limit = ByteCount.bytes(kind.memoryLimit)
+    if tier == nil, kind.hasSecondTier, case .directory(let path) = backing {
+      return try Store(directory: path, memoryLimit: limit, diskLimit: .mebibytes(1), configuration: configuration)
+    }
+    return try Store(secondTier: tier, memoryLimit: limit, configuration: configuration)
   }
 
   /// Opens the other cache. Its values have no lifetime.

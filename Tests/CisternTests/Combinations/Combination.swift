@@ -19,7 +19,7 @@ struct Combination: Hashable, Sendable {
   /// All possible combinations.
   static let all: [Combination] = OperationInProgress.all.flatMap { operation in
     CacheKind.allCases.filter { operation.exists(in: $0) }.flatMap { kind in
-      operation.situations.filter { $0.exists(in: kind) }.flatMap { situation in
+      operation.situations(in: kind).flatMap { situation in
         operation.points(from: situation).flatMap { point in
           combinations(of: operation, in: kind, from: situation, at: point)
         }
@@ -35,7 +35,7 @@ struct Combination: Hashable, Sendable {
     // A value that only a pending edit shows has no tag yet.
     if case .edit = operation, situation == .absent { interferences.removeAll(where: \.removesTag) }
     return interferences.flatMap { interference -> [Combination] in
-      performers(of: interference, at: point).map { performer in
+      performers(of: interference, at: point, in: kind).map { performer in
         Combination(
           kind: kind, operation: operation, situation: situation, point: point, interference: interference,
           performer: performer)
@@ -43,13 +43,16 @@ struct Combination: Hashable, Sendable {
     }
   }
 
-  private static func performers(of interference: Interference, at point: SuspensionPoint) -> [Performer] {
+  private static func performers(
+    of interference: Interference, at point: SuspensionPoint, in kind: CacheKind
+  ) -> [Performer] {
+    let leavesKeyAlone = interference.leavesKeyAlone(in: kind)
     if point.forbidsWritingTheKey, point.isSynchronous {
-      return interference.isSynchronous && interference.leavesKeyAlone ? [.callback] : []
+      return interference.isSynchronous && leavesKeyAlone ? [.callback] : []
     }
     if point.isSynchronous { return interference.isSynchronous ? [.anotherTask] : [] }
     guard point.isCallback else { return [.anotherTask] }
-    if point.forbidsWritingTheKey, !interference.leavesKeyAlone { return [.anotherTask] }
+    if point.forbidsWritingTheKey, !leavesKeyAlone { return [.anotherTask] }
     return [.anotherTask, .callback]
   }
 }
@@ -60,6 +63,9 @@ extension Combination {
     if case .both = operation { return true }
     return interference == .batchOfBoth || interference == .draftOfBoth
   }
+
+  /// Whether the second operation only reads the key or does not use it.
+  var leavesKeyAlone: Bool { interference.leavesKeyAlone(in: kind) }
 
   /// Whether an operation uses the other cache of the store.
   var usesBoth: Bool { writesBoth || interference == .removeByTagInStore }

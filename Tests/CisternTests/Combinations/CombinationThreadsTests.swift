@@ -5,7 +5,8 @@ import Testing
 
 @testable import CisternCore
 
-/// Runs randomly selected combinations on real threads and over a real disk. Each seed selects other combinations.
+/// Runs randomly selected combinations on real threads, and over a real disk unless the second tier is the user's. Each seed
+/// selects other combinations.
 @Suite(.serialized)
 struct CombinationThreadsTests {
   @Test(arguments: CacheKind.allCases)
@@ -17,11 +18,11 @@ struct CombinationThreadsTests {
       let isStoppable = combination.point != .secondTierRead && combination.point != .room
       return combination.kind == kind && isStoppable
     }
-    for seed in SeededSchedule.seeds(kind.keepsEvicted ? 60 : 400) {
+    for seed in SeededSchedule.seeds(kind.threadTrials) {
       var generator = SeededGenerator(seed: seed)
       let combination = combinations[generator.next(below: combinations.count)]
       let scratch = TemporaryDirectory()
-      let trial = try Trial(combination, over: .directory(scratch.store))
+      let trial = try await Trial(combination, over: .directory(scratch.store))
       let findings = try await trial.run(generator)
       try await trial.arena.store?.close()
       #expect(findings.isEmpty, "seed \(seed), \(combination): \(findings)")

@@ -49,7 +49,7 @@ final class ContentsAudit: Sendable {
 extension ContentsAudit.State {
   fileprivate mutating func take(_ update: ContentUpdate<String, Document>) {
     if progress == .ended { return }
-    if case .restarted(let cause) = update, case .invalidated(.tag(Arena.lastTag))? = cause?.event {
+    if update.isEnd {
       progress = history.isComplete ? .ended : .ending
       if progress == .ended { return }
     }
@@ -58,9 +58,32 @@ extension ContentsAudit.State {
   }
 }
 
+extension ContentUpdate<String, Document> {
+  /// Whether the element is the end of the trial.
+  fileprivate var isEnd: Bool {
+    switch self {
+    case .restarted(let cause): if case .invalidated(.tag(Arena.lastTag))? = cause?.event { true } else { false }
+    case .initial(Arena.lastKey, _): true
+    case .changed(let change): if case .inserted(Arena.lastKey, _) = change.event { true } else { false }
+    case .initial, .initialEnded, .left, .failed: false
+    }
+  }
+}
+
 extension Arena {
   /// The tag whose removal ends the trial for observers.
   static let lastTag = "the last"
+  /// The key whose insertion ends the trial, if the removal of a tag would remove all keys.
+  static let lastKey = "z/last"
+
+  /// Tells all observers that the trial ends.
+  func announceEnd() {
+    guard kind.widensRemovals else { return cache.removeAll(tagged: Self.lastTag) }
+    journal.change { $0.endCount += 1 }
+    // A value that replaces another one is no insertion.
+    cache.removeValue(forKey: Self.lastKey)
+    cache.setValue(Document(), forKey: Self.lastKey)
+  }
 
   /// Begins to consume the contents at once, and continues until the end of the trial.
   func observeContents(_ name: String) {
@@ -95,11 +118,11 @@ extension Arena {
 
   /// Waits until all consumers of contents have observed the end of the trial.
   ///
-  /// An observation that begins after the removal of the last tag does not contain it. It observes another one.
+  /// An observation that begins after the end was announced does not contain it. It observes another announcement.
   func waitForContents() async {
     for audit in contents.elements {
       while !audit.hasEnded {
-        if audit.isComplete { cache.removeAll(tagged: Self.lastTag) }
+        if audit.isComplete { announceEnd() }
         await Task.yield()
       }
     }

@@ -35,10 +35,15 @@ final class DocumentAudit: Sendable {
     }
   }
 
+  /// Takes a key as present before the first change.
+  func assume(_ document: Document, forKey key: String) { state.withLock { $0.documents[key] = document } }
+
   var findings: [String] { state.withLock { $0.findings } }
 
-  /// Returns whether the observer received the invalidation of a tag.
-  func hasHeard(ofTag tag: String) -> Bool { state.withLock { $0.invalidatedTags.contains(tag) } }
+  /// Whether the observer received the end of the trial.
+  var hasHeardEnd: Bool {
+    state.withLock { $0.invalidatedTags.contains(Arena.lastTag) || $0.documents[Arena.lastKey] != nil }
+  }
 
   /// The document of a key according to the changes received so far.
   subscript(key: String) -> Document? { state.withLock { $0.documents[key] } }

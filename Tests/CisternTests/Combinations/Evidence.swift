@@ -14,8 +14,11 @@ struct Evidence: Sendable {
   let replayed: Document?
   /// The document that a lookup returns after memory evicted the key. Without a second tier, it equals ``shown``.
   let behindMemory: Document?
-  /// The document in another store over the same second tier. Without a second tier, it equals ``shown``.
+  /// The document in another store over the same second tier. Without a second tier, it equals ``shown``. With a read-only one,
+  /// it equals ``behindMemory``.
   let reopened: Document?
+  /// Whether the file of a read-only store is as the store found it. True for other stores.
+  let isFileUnchanged: Bool
   /// The document that a lookup returns after the removal of all values with the tag.
   let afterTagRemoval: Document?
   /// The document that a look-up finds, fresh or stale.
@@ -53,9 +56,9 @@ struct Evidence: Sendable {
     replayed = arena.audit[Arena.key]
     auditFindings = arena.audit.findings
     var others = [(place: "in memory", document: arena.other?[Arena.key])]
-    if arena.kind.keepsEvicted {
+    if arena.kind.hasSecondTier {
       cache.trim(toCost: 0)
-      arena.other?.trim(toCost: 0)
+      if arena.kind.isWritable { arena.other?.trim(toCost: 0) }
       behindMemory = arena.lookUp()
       others.append(("behind memory", arena.other?[Arena.key]))
       try await arena.store?.flush()
@@ -67,16 +70,30 @@ struct Evidence: Sendable {
       behindMemory = shown
       reopened = shown
     }
+    isFileUnchanged = arena.file?.isUnchanged ?? true
     self.others = trial.combination.writesBoth ? others : []
     record = arena.journal.record
     statistics = cache.statistics
     cache.removeAll(tagged: Arena.tag)
     let inMemory = cache[Arena.key]
-    if arena.kind.keepsEvicted { cache.trim(toCost: 0) }
+    if arena.kind.hasSecondTier { cache.trim(toCost: 0) }
     afterTagRemoval = inMemory ?? cache[Arena.key]
     cacheFindings =
       cache.checkInvariants()
       + (cache.table.watchedCount == 0 ? [] : ["\(cache.table.watchedCount) keys are still watched"])
+  }
+}
+
+extension Evidence {
+  /// Whether the key's value is still available after memory evicts it.
+  var keepsEvicted: Bool { combination.kind.isWritable || record.isOnlyInFile }
+}
+
+extension Record {
+  /// Whether the file of a read-only store has the value of the key, and no operation has changed it.
+  var isOnlyInFile: Bool {
+    markInFile != nil && stored.count == 1 && edits.isEmpty && joint.isEmpty && equalWrites == 0
+      && fetches.allSatisfy { $0.hasFailed || $0.effect == .returning } && !losses.contains { $0.kind == .foreignWrite }
   }
 }
 
@@ -89,8 +106,8 @@ extension Arena {
   /// Waits until the observer has received every change so far.
   func waitForObservers() async {
     tier?.deliverLosses()
-    cache.removeAll(tagged: Self.lastTag)
-    while !audit.hasHeard(ofTag: Self.lastTag) { await Task.yield() }
+    announceEnd()
+    while !audit.hasHeardEnd { await Task.yield() }
   }
 
   /// Returns the first value for a new observer of the key.
@@ -101,9 +118,9 @@ extension Arena {
 
   /// Returns the key's document in another store over this arena's second tier, and that of the other cache.
   func reopenedValues(else value: Document?) async throws -> (document: Document?, other: Document??) {
-    guard let tier else { return (value, .none) }
+    guard let tier, kind.isWritable else { return (value, .none) }
     let configuration = Store.Configuration.ignoringMemoryPressure(clock: clock, taskExecutor: executor)
-    let copy = tier.reopenedAfterCrash()
+    let copy = tier.afterCrash()
     let store = try Store(secondTier: copy, memoryLimit: .mebibytes(1), configuration: configuration)
     let cache: Cache<String, Document> = try store.cache(
       Self.partition, codec: DocumentCodec(), keyedBy: String.self, expiry: Self.expiry)

@@ -38,7 +38,7 @@ extension Interference {
     case .draft: arena.saveDraft()
     case .batch: arena.saveBatch()
     case .remove: arena.remove { cache.removeValue(forKey: key) }
-    case .batchedRemoval: arena.remove { try? cache.batch { $0.removeValue(forKey: key) } }
+    case .batchedRemoval: arena.removeInBatch()
     case .removeAll: arena.remove { cache.removeAll() }
     case .removeByTag: arena.removePresent { cache.removeAll(tagged: Arena.tag) }
     case .removeByPrefix: arena.remove(.invalidation) { cache.removeAll(withPrefix: Arena.prefix) }
@@ -46,12 +46,12 @@ extension Interference {
     case .evictThenRemoveWhere:
       arena.lose(.memoryEviction) { cache.trim(toCost: 0) }
       arena.removeEvicted { cache.removeAll { _ in true } }
-    case .removeByOtherTag: cache.removeAll(tagged: Arena.otherTag)
-    case .removeByOtherPrefix: cache.removeAll(withPrefix: Arena.otherPrefix)
+    case .removeByOtherTag: arena.removeUnrelated { cache.removeAll(tagged: Arena.otherTag) }
+    case .removeByOtherPrefix: arena.removeUnrelated { cache.removeAll(withPrefix: Arena.otherPrefix) }
     case .cancelCaller: for task in arena.callers.elements { task.cancel() }
     case .trim: arena.lose(.memoryEviction) { cache.trim(toCost: 0) }
-    case .evictFromDisk: arena.lose(.diskEviction) { arena.tier?.evict(key, from: Arena.partition) }
-    case .commit: arena.tier?.commit()
+    case .evictFromDisk: arena.lose(.diskEviction) { arena.tier?.evictRecord(of: key, in: Arena.partition) }
+    case .commit: arena.tier?.commitAll()
     case .becomeStale: arena.age(by: Arena.lifetime + .nanoseconds(1))
     case .expire: arena.lose(.expiry) { arena.clock.advance(by: Arena.lifetime + Arena.grace + .nanoseconds(1)) }
     case .batchOfBoth: arena.writeBoth()
@@ -60,6 +60,8 @@ extension Interference {
     case .enumerate: arena.enumerate()
     case .refresh: arena.refresh()
     case .removeByTagInStore: arena.removeFromStore()
+    case .setByOtherProcess: arena.changeFile(to: Document(arena.journal.mark(.situation)))
+    case .removeByOtherProcess: arena.changeFile(to: nil)
     case .nothing, .commitSet, .asynchronousUpdate, .edit, .failingEdit, .load, .loadFreshOnly, .loadFreshElseStale,
       .loadCachedOnly, .reload, .bulkLoad, .loadBystander, .cancelJoiner, .loadAnew, .loadKeeping, .loadAbsent,
       .bulkLoadWithContexts, .removeByTagThenLoad:
@@ -89,11 +91,23 @@ extension Arena {
     if other[Self.bystander] != nil { journal.change { $0.incompleteRemovals += 1 } }
   }
 
+  fileprivate func removeInBatch() {
+    let began = journal.tick()
+    guard (try? cache.batch { $0.removeValue(forKey: Self.key) }) != nil else { return }
+    journal.change { $0.acceptedBatches += 1 }
+    journal.noteErasure(.removal, since: began)
+  }
+
   /// Stores the current value again.
   fileprivate func setEqual() {
     guard journal.record.edits.isEmpty, let document = cache[Self.key] else { return }
     cache.setValue(document, forKey: Self.key, tags: [Self.tag])
     journal.change { $0.equalWrites += 1 }
+  }
+
+  /// Changes the record of the key, as another process does.
+  fileprivate func changeFile(to document: Document?) {
+    lose(.foreignWrite) { file?.change(to: document, at: clock.wallTime()) }
   }
 
   func setBystander() {
@@ -113,6 +127,7 @@ extension Arena {
     let mark = journal.mark(.set)
     let document = Document(mark)
     guard (try? cache.batch({ $0.setValue(document, forKey: Self.key, tags: [Self.tag]) })) != nil else { return }
+    journal.change { $0.acceptedBatches += 1 }
     noteReplacement(by: mark, since: began)
   }
 

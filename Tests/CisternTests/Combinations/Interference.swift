@@ -27,6 +27,8 @@ enum Interference: CaseIterable, Hashable, Sendable {
   case observeContents
   /// An enumeration of the entries, page by page.
   case enumerate
+  /// Another process, which shares the file of a read-only store, writes or removes the key.
+  case setByOtherProcess, removeByOtherProcess
 
   /// Whether the operation is complete when its call returns.
   var isSynchronous: Bool {
@@ -38,13 +40,19 @@ enum Interference: CaseIterable, Hashable, Sendable {
     case .nothing, .lookUp, .lookUpStale, .set, .setEqual, .setBystander, .update, .draft, .batch, .remove,
       .batchedRemoval, .removeAll, .removeByTag, .removeByPrefix, .removeWhere, .removeByOtherTag, .removeByOtherPrefix,
       .evictThenRemoveWhere, .cancelCaller, .trim, .evictFromDisk, .commit, .becomeStale, .expire, .batchOfBoth,
-      .draftOfBoth, .removeByTagInStore, .observeContents, .enumerate, .refresh:
+      .draftOfBoth, .removeByTagInStore, .observeContents, .enumerate, .refresh, .setByOtherProcess,
+      .removeByOtherProcess:
       true
     }
   }
 
-  /// Whether the operation only reads the key or does not use it.
-  var leavesKeyAlone: Bool {
+  /// Whether the operation only reads the key or does not use it, in a cache of this kind.
+  func leavesKeyAlone(in kind: CacheKind) -> Bool {
+    if kind.widensRemovals, self == .removeByOtherTag || self == .removeByOtherPrefix { return false }
+    return leavesKeyAlone
+  }
+
+  private var leavesKeyAlone: Bool {
     switch self {
     case .nothing, .lookUp, .lookUpStale, .setBystander, .removeByOtherTag, .removeByOtherPrefix, .loadBystander, .trim,
       .commit, .observeContents, .enumerate:
@@ -53,7 +61,7 @@ enum Interference: CaseIterable, Hashable, Sendable {
       .batchedRemoval, .removeAll, .removeByTag, .removeByPrefix, .removeWhere, .evictThenRemoveWhere, .load,
       .loadFreshOnly, .loadFreshElseStale, .loadCachedOnly, .reload, .bulkLoad, .loadAnew, .loadKeeping, .loadAbsent,
       .bulkLoadWithContexts, .refresh, .removeByTagThenLoad, .cancelCaller, .cancelJoiner, .evictFromDisk, .becomeStale,
-      .expire, .batchOfBoth, .draftOfBoth, .removeByTagInStore:
+      .expire, .batchOfBoth, .draftOfBoth, .removeByTagInStore, .setByOtherProcess, .removeByOtherProcess:
       false
     }
   }
@@ -69,13 +77,18 @@ enum Interference: CaseIterable, Hashable, Sendable {
 
   func exists(in kind: CacheKind) -> Bool {
     switch self {
-    case .evictFromDisk, .commit, .commitSet: kind.keepsEvicted
+    case .evictFromDisk, .commit: kind.isWritable
+    case .commitSet: kind.hasSecondTier
     case .batchOfBoth, .draftOfBoth, .removeByTagInStore: kind != .memory
+    case .setByOtherProcess, .removeByOtherProcess: kind.isReadOnly
     default: true
     }
   }
 
   var isBulkLoad: Bool { self == .bulkLoad || self == .bulkLoadWithContexts }
+
+  /// Whether another process writes.
+  var isOfOtherProcess: Bool { self == .setByOtherProcess || self == .removeByOtherProcess }
 
   /// Whether the operation removes all values with the tag.
   var removesTag: Bool { self == .removeByTag || self == .removeByTagInStore || self == .removeByTagThenLoad }

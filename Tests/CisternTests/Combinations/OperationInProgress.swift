@@ -111,8 +111,15 @@ enum OperationInProgress: Hashable, Sendable {
     + DraftForm.allCases.map { .draft($0) } + BatchForm.allCases.map { .batch($0) }
     + BothForm.allCases.map { .both($0) }
 
-  /// The initial situations of the key that the operation supports.
-  var situations: [Situation] {
+  /// The initial situations of the key that the operation supports in a cache of this kind.
+  func situations(in kind: CacheKind) -> [Situation] {
+    if kind.usesMemory { return situations.filter { $0.exists(in: kind) } }
+    // A value that memory would hold is on disk.
+    let onDisk = Set(situations.map(\.onDiskOnly))
+    return Situation.allCases.filter { onDisk.contains($0) }
+  }
+
+  private var situations: [Situation] {
     switch self {
     case .lookUp: [.onDisk, .staleOnDisk]
     case .load(.plain): [.absent, .due, .stale, .onDisk, .dueOnDisk, .staleOnDisk, .newerRecord]

@@ -24,6 +24,7 @@ struct Property: Sendable {
     staleSourcesAreTrue, attemptsHaveCauses, conflictsHaveCauses, everyCallerIsAnswered, removalsAreCounted,
     nothingIsLeftOver, contentsAgree, batchesAreWhole, removingOutcomesRemove, unstoredResultsStayOut,
     enumerationsAgree, windowsAreKept, openCircuitsCallNothing, removalsReachEveryCache, failuresAreCounted,
+    readOnlyFilesStay, lostWritesStayOut,
   ]
 }
 

@@ -42,6 +42,8 @@ struct Record: Sendable {
     case aging
     /// More time passed than a value's lifetime and grace period.
     case expiry
+    /// Another process wrote or removed the record. A reader gets the new one only if memory has no value.
+    case foreignWrite
 
     var isOfTime: Bool { self == .aging || self == .expiry }
   }
@@ -128,6 +130,8 @@ struct Record: Sendable {
   }
 
   var marks: [Int: Mark] = [:]
+  /// The mark of the key's value in the file of a read-only store.
+  var markInFile: Int?
   var stored: [(mark: Int, span: Span)] = []
   var erasures: [(kind: Erasure, span: Span)] = []
   var losses: [(kind: Loss, span: Span)] = []
@@ -138,6 +142,10 @@ struct Record: Sendable {
   var joint: [Joint] = []
   var readPairs: [Pair] = []
   var enumerations: [Enumeration] = []
+  /// The number of batches and of drafts over two caches that returned without an error.
+  var acceptedBatches = 0
+  /// The number of times that the end of the trial was announced with a key.
+  var endCount = 0
   /// The ticks at which a refresh was requested.
   var refreshes: [Int] = []
   /// The number of requested refreshes whose fetch has not ended.

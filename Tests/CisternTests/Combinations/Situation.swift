@@ -21,6 +21,17 @@ enum Situation: CaseIterable, Sendable {
     }
   }
 
+  /// The same situation after memory evicted the value.
+  var onDiskOnly: Situation {
+    switch self {
+    case .fresh: .onDisk
+    case .due: .dueOnDisk
+    case .stale: .staleOnDisk
+    case .staleForErrors: .staleForErrorsOnDisk
+    case .absent, .onDisk, .dueOnDisk, .staleOnDisk, .staleForErrorsOnDisk, .newerRecord: self
+    }
+  }
+
   var isStale: Bool { self == .stale || self == .staleOnDisk || isStaleForErrors }
   var isStaleForErrors: Bool { self == .staleForErrors || self == .staleForErrorsOnDisk }
   var isDue: Bool { self == .due || self == .dueOnDisk }
@@ -30,5 +41,5 @@ enum Situation: CaseIterable, Sendable {
   /// Whether the cache has a value, fresh or stale.
   var hasValue: Bool { self != .absent && self != .newerRecord }
 
-  func exists(in kind: CacheKind) -> Bool { !isOnDiskOnly || kind.keepsEvicted }
+  func exists(in kind: CacheKind) -> Bool { !isOnDiskOnly || kind.hasSecondTier }
 }

@@ -66,7 +66,9 @@ enum SuspensionPoint: CaseIterable, Sendable {
   /// Returns whether a cache of this kind has the point.
   func exists(in kind: CacheKind) -> Bool {
     switch self {
-    case .secondTierRead, .room: kind.keepsEvicted
+    case .secondTierRead: kind.hasSecondTier
+    // A read-only store has no staging to wait for. A user's tier limits its queue by refusals.
+    case .room: kind.isWritable && !kind.isOwn
     case .fetch, .led, .joined, .transform, .change, .confirmation, .draftRead, .draftWritten, .draftSaved, .merge,
       .batchBody, .contentsBegun, .contentsRead, .enumerationBegun, .enumerationRead, .answered:
       true

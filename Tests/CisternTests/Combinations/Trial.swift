@@ -8,7 +8,7 @@ struct Trial {
   let combination: Combination
   let arena: Arena
 
-  init(_ combination: Combination, over backing: Arena.Backing) throws {
+  init(_ combination: Combination, over backing: Arena.Backing) async throws {
     self.combination = combination
     let interference = combination.interference
     // The interruption uses the arena, which is created together with the checkpoint.
@@ -21,7 +21,7 @@ struct Trial {
       } else {
         .wait
       }
-    let made = try Arena(for: combination, over: backing, checkpoint: Checkpoint(combination.point, interruption))
+    let made = try await Arena(for: combination, over: backing, checkpoint: Checkpoint(combination.point, interruption))
     arena.withLock { $0 = made }
     self.arena = made
     release = { arena.withLock { $0 = nil } }
@@ -89,16 +89,21 @@ struct Trial {
 extension Arena {
   /// Creates the initial situation of the key.
   func enter(_ situation: Situation) {
-    setBystander()
+    if file == nil { setBystander() }
     switch situation {
     case .absent: return
-    case .newerRecord: return leaveNewerRecord()
+    case .newerRecord: return file == nil ? Self.leaveNewerRecord(in: cache, clock) : ()
     case .fresh, .onDisk, .due, .dueOnDisk, .stale, .staleOnDisk, .staleForErrors, .staleForErrorsOnDisk: break
     }
-    let began = journal.tick()
-    let mark = journal.mark(.situation)
-    cache.setValue(Document(mark), forKey: Self.key, tags: [Self.tag])
-    noteReplacement(by: mark, since: began)
+    if file?.mark == nil {
+      let began = journal.tick()
+      let mark = journal.mark(.situation)
+      cache.setValue(Document(mark), forKey: Self.key, tags: [Self.tag])
+      noteReplacement(by: mark, since: began)
+    } else if !situation.isOnDiskOnly {
+      // Memory gets the value.
+      _ = cache[Self.key]
+    }
     if situation.isDue { age(by: Self.lifetime * Self.refreshFraction + .nanoseconds(1)) }
     if situation.isStaleForErrors {
       age(by: Self.lifetime + Self.revalidation + .nanoseconds(1))
@@ -109,11 +114,11 @@ extension Arena {
   }
 
   /// Writes a record like one from a newer version of the program.
-  private func leaveNewerRecord() {
+  static func leaveNewerRecord(in cache: Cache<String, Document>, _ clock: ManualClock) {
     guard let partition = cache.secondTier?.partition else { return }
-    let metadata = RecordMetadata(created: clock.wallTime(), cost: 1, schemaVersion: 7, tags: [Self.tag])
+    let metadata = RecordMetadata(created: clock.wallTime(), cost: 1, schemaVersion: 7, tags: [tag])
     let bytes = DocumentCodec().encode(Document(0))
-    _ = partition.stage(.record(key: Array(Self.key.utf8), metadata, bytes: bytes))
+    _ = partition.stage(.record(key: Array(key.utf8), metadata, bytes: bytes))
   }
 
   /// Passes the checkpoint when a write waits for space, and then provides the space.
@@ -126,7 +131,7 @@ extension Arena {
 
   /// Records the document on disk while edits are pending.
   func notePresenceOnDisk() {
-    guard let bytes = tier?.committedBytes(forKey: Self.key, in: Self.partition) else { return }
+    guard let bytes = tier?.committedBytes(of: Self.key, in: Self.partition) else { return }
     let document = DocumentCodec().decode(bytes)
     let tick = journal.tick()
     journal.change { $0.seenOnDisk.append((document, tick)) }

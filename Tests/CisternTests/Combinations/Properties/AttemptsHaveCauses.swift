@@ -3,7 +3,7 @@ extension Property {
   static let attemptsHaveCauses = Property("attempts have causes") { evidence in
     let combination = evidence.combination
     // A set of the bystander key can also run the merge function.
-    guard combination.interference.leavesKeyAlone, combination.interference != .setBystander,
+    guard combination.leavesKeyAlone, combination.interference != .setBystander,
       combination.operation == .update || combination.operation == .mergingSet
     else { return [] }
     // A set of an absent key does not run the merge function.

@@ -3,6 +3,9 @@ extension Property {
   /// for observers of contents.
   static let batchesAreWhole = Property("batches over caches are whole") { evidence in
     let record = evidence.record
+    let combination = evidence.combination
+    // A widened removal from the store also removes the values of the other cache.
+    if combination.kind.widensRemovals, combination.interference == .removeByTagInStore { return [] }
     var findings = evidence.record.readPairs.flatMap { pair in record.parts(in: pair) }
     for batch in record.joint {
       for (place, other) in evidence.others where batch.isApplied != record.contains(batch, other) {

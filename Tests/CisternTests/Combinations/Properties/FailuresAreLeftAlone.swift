@@ -22,8 +22,8 @@ extension Evidence {
     let isLost = record.losses.contains { loss in
       guard loss.span.began < tick else { return false }
       switch loss.kind {
-      case .memoryEviction: return !combination.kind.keepsEvicted
-      case .diskEviction: return true
+      case .memoryEviction: return !keepsEvicted
+      case .diskEviction, .foreignWrite: return true
       // The first time-based loss made the value stale.
       case .aging, .expiry:
         return record.losses.filter { $0.span.began < tick }.count { $0.kind.isOfTime }

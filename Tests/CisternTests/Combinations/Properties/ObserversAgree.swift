@@ -2,6 +2,8 @@ extension Property {
   /// The changes that observers received, when replayed, equal the result of lookups. No event contradicts an
   /// earlier one.
   static let observersAgree = Property("observers agree with look-ups") { evidence in
+    // The writes of other processes are no changes.
+    if evidence.combination.interference.isOfOtherProcess { return [] }
     var findings = evidence.auditFindings
     if evidence.replayed != evidence.shown {
       // The value has expired, but no lookup has detected it yet.

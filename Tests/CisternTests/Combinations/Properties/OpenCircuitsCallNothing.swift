@@ -10,7 +10,7 @@ extension Property {
         }
     }.map { "a fetch began at \($0.span.began), but the breaker was open from \(open.began) on" }
     // Another load may be the probe.
-    if evidence.combination.interference.leavesKeyAlone, evidence.combination.interference != .loadBystander,
+    if evidence.combination.leavesKeyAlone, evidence.combination.interference != .loadBystander,
       let last = record.loads.last, case .error(.circuitOpen)? = last.outcome
     {
       findings.append("a load was rejected at \(last.span.began), but the breaker was half-open")

@@ -3,8 +3,8 @@ extension Property {
   static let windowsAreKept = Property("windows of stale values are kept") { evidence in
     let combination = evidence.combination
     let record = evidence.record
-    let isLost = record.losses.contains { $0.kind == .memoryEviction } && !combination.kind.keepsEvicted
-    guard combination.operation.hasWindows, combination.interference.leavesKeyAlone, !isLost,
+    let isLost = record.losses.contains { $0.kind == .memoryEviction } && !evidence.keepsEvicted
+    guard combination.operation.hasWindows, combination.leavesKeyAlone, !isLost,
       let load = record.loads.first, let stored = record.stored.first
     else { return [] }
     let returnsStored = !combination.situation.isStaleForErrors || combination.operation == .load(.failingWindowed)

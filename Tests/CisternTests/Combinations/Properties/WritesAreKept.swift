@@ -3,6 +3,7 @@ extension Property {
   /// Fetches whose callers left are excluded. Therefore no update is lost, and no part of a merged value.
   static let writesAreKept = Property("writes are kept") { evidence in
     let record = evidence.record
+    guard evidence.combination.kind.keepsWrites || record.isOnlyInFile else { return [] }
     let kept = record.stored.map { ($0.mark, $0.span) } + evidence.storedFetches.map { ($0.mark, $0.span) }
     return kept.compactMap { mark, span in
       guard evidence.shown?.marks.contains(mark) != true, !evidence.mayBeGone(since: span, mark) else { return nil }
@@ -43,8 +44,8 @@ extension Evidence {
       || record.marks[mark]?.author == .fetch && record.erasures.contains { $0.span.ended > beginning(of: span) }
     let isLost = record.losses.contains { loss in
       switch loss.kind {
-      case .memoryEviction: !combination.kind.keepsEvicted && loss.span.ended > span.began
-      case .diskEviction, .aging, .expiry: loss.span.ended > span.began
+      case .memoryEviction: !keepsEvicted && loss.span.ended > span.began
+      case .diskEviction, .aging, .expiry, .foreignWrite: loss.span.ended > span.began
       }
     }
     // A stored fetch replaces the previous value unless the cache merges.
