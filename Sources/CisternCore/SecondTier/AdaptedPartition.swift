@@ -62,7 +62,7 @@ package final class AdaptedPartition: TransactionalPartition {
   }
 
   package func schemaVersion(of key: RawSpan) -> UInt32? {
-    base.withRecord(forKey: key) { metadata, _ in metadata.schemaVersion }
+    base.withRecord(forKey: key) { metadata, _ in metadata.schemaVersion } ?? base.schemaVersion(ofLost: key)
   }
 
   /// Empty, because the enumeration includes staged records.

@@ -40,6 +40,7 @@ public protocol SecondTierPartition: Sendable {
   /// - From the loss on, ``contains(_:)`` returns true for the key, and reads find no record.
   /// - Each method that stages a write or removal of the key ends this state.
   /// - So does this method. It returns whether the key was in this state.
+  /// - ``schemaVersion(ofLost:)`` returns the version of the lost record.
   ///
   /// Otherwise, a write between the loss and its report takes the key for absent. Observers then receive the insertion of a present
   /// key, or two removals of one value.
@@ -47,6 +48,18 @@ public protocol SecondTierPartition: Sendable {
   /// - Parameter key: The bytes of the key.
   /// - Returns: Whether the cache must notify its observers of the loss.
   func acknowledgeLoss(of key: RawSpan) -> Bool
+
+  /// Returns the schema version of a lost record whose loss is not acknowledged.
+  ///
+  /// A record of a newer version is absent for the cache and its observers, also after its loss (``CacheSchema``). The cache calls
+  /// the method in its critical section of the key, if ``contains(_:)`` is true and no read finds a record.
+  ///
+  /// The default implementation returns nil. The cache then takes the lost record for one that it could read. A tier that
+  /// implements ``acknowledgeLoss(of:)`` also implements this method.
+  ///
+  /// - Parameter key: The bytes of the key.
+  /// - Returns: The schema version (``RecordMetadata/schemaVersion``), or nil if the key has no lost record.
+  func schemaVersion(ofLost key: RawSpan) -> UInt32?
 
   /// Stages a write. Reads return it from now on, and the tier commits it soon.
   ///
@@ -111,6 +124,9 @@ extension SecondTierPartition {
 
   /// Returns whether the key has no record.
   public func acknowledgeLoss(of key: RawSpan) -> Bool { !contains(key) }
+
+  /// Nil: the tier does not know the versions of lost records.
+  public func schemaVersion(ofLost key: RawSpan) -> UInt32? { nil }
 
   /// False: the tier removes all records of the partition.
   public var invalidatesExactly: Bool { false }

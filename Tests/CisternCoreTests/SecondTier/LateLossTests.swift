@@ -9,8 +9,8 @@ import Testing
 private final class LosingTier: SecondTier, SecondTierPartition {
   private struct State {
     var records: [[UInt8]: (metadata: RecordMetadata, bytes: [UInt8])] = [:]
-    /// The keys of lost records whose loss is not acknowledged.
-    var lost: Set<[UInt8]> = []
+    /// The schema versions of lost records whose loss is not acknowledged.
+    var lost: [[UInt8]: UInt32] = [:]
     var lossHandler: @Sendable ([RecordLoss]) -> Void = { _ in }
     var unreported: [RecordLoss] = []
   }
@@ -40,17 +40,22 @@ private final class LosingTier: SecondTier, SecondTierPartition {
 
   func contains(_ key: RawSpan) -> Bool {
     let key = key.copiedBytes()
-    return state.withLock { $0.records[key] != nil || $0.lost.contains(key) }
+    return state.withLock { $0.records[key] != nil || $0.lost[key] != nil }
   }
 
   func acknowledgeLoss(of key: RawSpan) -> Bool {
     let key = key.copiedBytes()
-    return state.withLock { $0.lost.remove(key) != nil }
+    return state.withLock { $0.lost.removeValue(forKey: key) != nil }
+  }
+
+  func schemaVersion(ofLost key: RawSpan) -> UInt32? {
+    let key = key.copiedBytes()
+    return state.withLock { $0.lost[key] }
   }
 
   func stage(_ write: StagedWrite) -> StagingResult {
     state.withLock { state in
-      state.lost.remove(write.key)
+      state.lost[write.key] = nil
       switch write {
       case .record(let key, let metadata, let bytes): state.records[key] = (metadata, bytes)
       case .removal(let key): state.records[key] = nil
@@ -62,7 +67,7 @@ private final class LosingTier: SecondTier, SecondTierPartition {
   func stageRemovalOfAll() -> CommitTicket {
     state.withLock { state in
       state.records = [:]
-      state.lost = []
+      state.lost = [:]
       return CommitTicket(number: 1)
     }
   }
@@ -79,9 +84,9 @@ private final class LosingTier: SecondTier, SecondTierPartition {
   func lose(_ key: String) {
     let key = Array(key.utf8)
     state.withLock { state in
-      guard state.records.removeValue(forKey: key) != nil else { return }
-      state.lost.insert(key)
-      state.unreported.append(RecordLoss(key: key, cause: .evicted))
+      guard let version = state.records.removeValue(forKey: key)?.metadata.schemaVersion else { return }
+      state.lost[key] = version
+      state.unreported.append(RecordLoss(key: key, cause: .evicted, schemaVersion: version))
     }
   }
 
@@ -159,6 +164,33 @@ private final class LosingTier: SecondTier, SecondTierPartition {
       try #require(changes.findings == [], "\(audit.elements)")
       try #require((changes.values["a"] != nil) == cache.contains("a"), "\(audit.elements)")
       try #require(cache.checkInvariants() == [])
+      token.cancel()
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `for observers, the key of a newer version's lost record is absent`(isRemoved: Bool) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let tier = LosingTier()
+      func open(version: UInt32) throws -> Cache<String, Int> {
+        let store = try Store(
+          secondTier: tier, memoryLimit: .mebibytes(1),
+          configuration: .ignoringMemoryPressure(clock: ManualClock(), taskExecutor: executor))
+        var configuration = CacheConfiguration<Int>()
+        configuration.schema = CacheSchema(version: version)
+        return try store.cache("numbers", of: Int.self, keyedBy: String.self, configuration: configuration)
+      }
+      try open(version: 2)["a"] = 1
+      let cache = try open(version: 1)
+      let audit = Recorder<String>()
+      let token = cache.observe { audit.record("\($0.event)") }
+      tier.lose("a")
+      if isRemoved { cache["a"] = nil }
+      cache["a"] = 2
+      tier.report()
+      for _ in 0..<100 { await Task.yield() }
+      try #require(audit.elements == [#"inserted("a", 2)"#])
+      try #require(cache.statistics.removals == 0)
       token.cancel()
     }
   }

@@ -77,6 +77,11 @@ struct ExactPartition: SecondTierPartition {
     return base.tier.state.withLock { $0.partitions[base.name]!.lost.removeValue(forKey: key) != nil }
   }
 
+  func schemaVersion(ofLost key: RawSpan) -> UInt32? {
+    let key = key.copiedBytes()
+    return base.tier.state.withLock { $0.partitions[base.name]!.lost[key]?.schemaVersion }
+  }
+
   func stage(_ write: StagedWrite) -> StagingResult { base.stage(write) }
 
   func stageRemovalOfAll() -> CommitTicket { base.stageRemovalOfAll() }
