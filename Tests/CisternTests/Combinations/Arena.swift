@@ -26,6 +26,8 @@ struct Arena: Sendable {
   static let lifetime = Duration.seconds(10)
   static let grace = Duration.seconds(100_000)
   static let refreshFraction = 0.8
+  /// The time to idle of a value whose next use is written to disk.
+  static let idleTime = Duration.seconds(9)
   /// The time after the lifetime in which a load returns the value at once, in a cache with separate windows.
   static let revalidation = Duration.seconds(20)
   static let openDuration = Duration.seconds(1)
@@ -53,6 +55,10 @@ struct Arena: Sendable {
   let callers = Recorder<Task<Void, Never>>()
   /// The gate at which held fetches wait until the operation opens it.
   let hold = Gate()
+  /// Whether values have a time to idle.
+  let isIdling: Bool
+  /// The schema of the cache, if it is not the default.
+  let schema: CacheSchema<Document>?
   /// The file of a read-only store, as the store found it.
   let file: ReadOnlyFile?
 
@@ -79,13 +85,17 @@ struct Arena: Sendable {
       executor = nil
       tier = kind.isOwn ? kind.makeTier(commits: .immediate, executor: nil) : nil
     }
-    let expiry = combination.operation.hasWindows ? Self.expiryWithWindows : Self.expiry
+    let situation = combination.situation
+    let expiry = Self.expiry(for: combination.operation, situation)
     file =
       kind.isReadOnly
-      ? try await ReadOnlyFile(for: combination.situation, over: backing, tier, clock, expiry: expiry) : nil
+      ? try await ReadOnlyFile(for: situation, over: backing, tier, clock, expiry: expiry) : nil
     if let file { file.note(in: journal, audit) }
     var settings = Self.settings(for: combination.operation, checkpoint: checkpoint, journal: journal)
     settings.tiers = kind.usesMemory ? .both : .secondTierOnly
+    schema = situation == .olderRecord ? Self.schema : nil
+    isIdling = situation == .dueUseOnDisk
+    settings.schema = schema
     if kind == .memory {
       store = nil
       other = nil
@@ -99,6 +109,14 @@ struct Arena: Sendable {
     cache = try store.cache(
       Self.partition, codec: DocumentCodec(), keyedBy: String.self, expiry: expiry, configuration: settings)
     other = combination.usesBoth ? try Self.otherCache(of: store) : nil
+    if situation == .olderRecord, file == nil {
+      // Before the observers begin, because no event announces the record.
+      let began = journal.tick()
+      let mark = journal.mark(.situation)
+      Self.leaveRecord(Document(mark), version: 0, in: cache, clock)
+      audit.assume(Document(mark), forKey: Self.key)
+      noteReplacement(by: mark, since: began)
+    }
   }
 
   /// Opens a store over a tier, in a directory, or in memory.
@@ -120,6 +138,14 @@ struct Arena: Sendable {
   }
 
   static let expiry = Expiry.after(lifetime, graceStale: grace).refreshedAhead(at: refreshFraction)
+  /// The schema of a cache whose first read migrates a record.
+  static let schema = CacheSchema<Document>(version: 1) { bytes, _ in DocumentCodec().decode(bytes) }
+
+  static func expiry(for operation: OperationInProgress, _ situation: Situation) -> Expiry {
+    if operation.hasWindows { return expiryWithWindows }
+    return situation == .dueUseOnDisk ? expiry.idle(idleTime) : expiry
+  }
+
   static let expiryWithWindows = Expiry.after(lifetime, staleWhileRevalidate: revalidation, staleIfError: grace)
 
   private static func settings(

@@ -121,9 +121,12 @@ extension Arena {
     guard let tier, kind.isWritable else { return (value, .none) }
     let configuration = Store.Configuration.ignoringMemoryPressure(clock: clock, taskExecutor: executor)
     let copy = tier.afterCrash()
+    var settings = CacheConfiguration<Document>(weigher: { _ in 1 })
+    settings.schema = schema
     let store = try Store(secondTier: copy, memoryLimit: .mebibytes(1), configuration: configuration)
     let cache: Cache<String, Document> = try store.cache(
-      Self.partition, codec: DocumentCodec(), keyedBy: String.self, expiry: Self.expiry)
+      Self.partition, codec: DocumentCodec(), keyedBy: String.self, expiry: Self.expiry,
+      configuration: settings)
     return (cache[Self.key], other == nil ? .none : .some(try Self.otherCache(of: store)[Self.key]))
   }
 }

@@ -52,7 +52,7 @@ extension Interference {
     case .trim: arena.lose(.memoryEviction) { cache.trim(toCost: 0) }
     case .evictFromDisk: arena.lose(.diskEviction) { arena.tier?.evictRecord(of: key, in: Arena.partition) }
     case .commit: arena.tier?.commitAll()
-    case .becomeStale: arena.age(by: Arena.lifetime + .nanoseconds(1))
+    case .becomeStale: arena.becomeStale()
     case .expire: arena.lose(.expiry) { arena.clock.advance(by: Arena.lifetime + Arena.grace + .nanoseconds(1)) }
     case .batchOfBoth: arena.writeBoth()
     case .draftOfBoth: arena.draftBothAtOnce()
@@ -89,6 +89,11 @@ extension Arena {
     other.setValue(Document(), forKey: Self.bystander, tags: [Self.tag])
     removePresent { store.removeAll(tagged: Self.tag) }
     if other[Self.bystander] != nil { journal.change { $0.incompleteRemovals += 1 } }
+  }
+
+  /// Advances the clock by more than the lifetime. A value with a time to idle is gone then.
+  fileprivate func becomeStale() {
+    lose(isIdling ? .expiry : .aging) { clock.advance(by: Self.lifetime + .nanoseconds(1)) }
   }
 
   fileprivate func removeInBatch() {

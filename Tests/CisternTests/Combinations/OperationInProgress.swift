@@ -121,12 +121,13 @@ enum OperationInProgress: Hashable, Sendable {
 
   private var situations: [Situation] {
     switch self {
-    case .lookUp: [.onDisk, .staleOnDisk]
-    case .load(.plain): [.absent, .due, .stale, .onDisk, .dueOnDisk, .staleOnDisk, .newerRecord]
-    case .load(.bulk): [.absent, .stale, .onDisk, .staleOnDisk]
+    case .lookUp: [.onDisk, .staleOnDisk, .dueUseOnDisk, .olderRecord]
+    case .load(.plain):
+      [.absent, .due, .stale, .onDisk, .dueOnDisk, .staleOnDisk, .dueUseOnDisk, .olderRecord, .newerRecord]
+    case .load(.bulk): [.absent, .stale, .onDisk, .staleOnDisk, .olderRecord]
     case .load(.refresh), .load(.mergingRefresh), .load(.failingRefresh): [.absent, .fresh, .stale, .onDisk]
     case .load(.freshElseStale), .load(.failing), .load(.softTimeout), .load(.timeout): [.stale, .staleOnDisk]
-    case .load(.keeping): [.absent, .fresh, .stale, .onDisk, .staleOnDisk]
+    case .load(.keeping): [.absent, .fresh, .stale, .onDisk, .staleOnDisk, .dueUseOnDisk, .olderRecord]
     case .load(.announcing): [.absent, .stale, .onDisk]
     case .load(.absent), .load(.requestedRefresh): [.absent, .fresh, .onDisk]
     case .load(.returning): [.absent, .onDisk]
@@ -136,19 +137,21 @@ enum OperationInProgress: Hashable, Sendable {
     case .load(.failingWindowed): [.staleForErrors, .staleForErrorsOnDisk]
     case .load(.breaking): [.absent, .stale]
     case .load(.joiningWithTimeout), .load(.joiningBulkWithTimeout), .load(.leavingBulk), .load(.limited): [.absent]
-    case .update: [.absent, .fresh, .onDisk, .newerRecord]
+    case .update: [.absent, .fresh, .onDisk, .dueUseOnDisk, .olderRecord, .newerRecord]
     case .edit(.removed): [.fresh, .onDisk]
+    case .edit(.confirmed): [.absent, .fresh, .onDisk, .dueUseOnDisk, .olderRecord]
     case .edit: [.absent, .fresh, .onDisk]
-    case .draft(.plain), .draft(.merging): [.absent, .fresh, .onDisk]
+    case .draft(.merging): [.absent, .fresh, .onDisk, .dueUseOnDisk, .olderRecord]
+    case .draft(.plain): [.absent, .fresh, .onDisk]
     case .draft: [.fresh]
     case .batch(.plain), .batch(.committed): [.absent, .fresh, .onDisk]
     case .batch(.parts): [.absent, .fresh]
     case .batch(.partAfterRemoval): [.fresh]
-    case .mergingSet: [.absent, .fresh, .onDisk]
+    case .mergingSet: [.absent, .fresh, .onDisk, .olderRecord]
     case .both(.nestedDraft): [.absent, .fresh]
     case .both: [.absent, .fresh, .onDisk]
-    case .enumeration: [.absent, .fresh, .onDisk, .newerRecord]
-    case .contents: [.absent, .fresh, .stale, .onDisk, .staleOnDisk]
+    case .enumeration: [.absent, .fresh, .onDisk, .dueUseOnDisk, .olderRecord, .newerRecord]
+    case .contents: [.absent, .fresh, .stale, .onDisk, .staleOnDisk, .dueUseOnDisk, .olderRecord]
     }
   }
 
@@ -159,8 +162,7 @@ enum OperationInProgress: Hashable, Sendable {
       // A value in memory needs no read of the second tier.
       case (.secondTierRead, _): situation.isOnDiskOnly || !situation.hasValue
       case (.merge, _): situation.hasValue
-      // A fresh value on disk needs no fetch.
-      case (.fetch, .load(.plain)), (.room, .load(.plain)), (.fetch, .load(.bulk)): situation != .onDisk
+      case (.fetch, .load(.plain)), (.room, .load(.plain)), (.fetch, .load(.bulk)): !situation.needsNoFetch
       // A failed edit stores no value.
       case (.room, .edit(.failed)): false
       default: true

@@ -35,7 +35,7 @@ final class ReadOnlyFile: Sendable {
     let hasValue = situation.hasValue && (situation.isOnDiskOnly || !Self.leavesValueToMemory(backing))
     mark = hasValue ? 1 : nil
     if hasValue { cache.setValue(Document(1), forKey: Arena.key, tags: [Arena.tag]) }
-    if situation == .newerRecord { Arena.leaveNewerRecord(in: cache, clock) }
+    if situation == .newerRecord { Arena.leaveRecord(Document(0), version: 7, in: cache, clock) }
     try await store.flush()
     switch (backing, tier) {
     case (.directory(let path), _):

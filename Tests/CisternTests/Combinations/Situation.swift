@@ -11,13 +11,17 @@ enum Situation: CaseIterable, Sendable {
   case staleForErrors
   /// Like the four cases above, but evicted from memory.
   case onDisk, dueOnDisk, staleOnDisk, staleForErrorsOnDisk
+  /// On disk only, with a time to idle. The next use is written to disk.
+  case dueUseOnDisk
+  /// A record that an older version of the cache's schema wrote, and that the first read migrates.
+  case olderRecord
   /// A record that a newer version of the cache's schema wrote, and that is absent for this cache.
   case newerRecord
 
   var isOnDiskOnly: Bool {
     switch self {
     case .absent, .fresh, .due, .stale, .staleForErrors: false
-    case .onDisk, .dueOnDisk, .staleOnDisk, .staleForErrorsOnDisk, .newerRecord: true
+    case .onDisk, .dueOnDisk, .staleOnDisk, .staleForErrorsOnDisk, .dueUseOnDisk, .olderRecord, .newerRecord: true
     }
   }
 
@@ -28,15 +32,16 @@ enum Situation: CaseIterable, Sendable {
     case .due: .dueOnDisk
     case .stale: .staleOnDisk
     case .staleForErrors: .staleForErrorsOnDisk
-    case .absent, .onDisk, .dueOnDisk, .staleOnDisk, .staleForErrorsOnDisk, .newerRecord: self
+    case .absent, .onDisk, .dueOnDisk, .staleOnDisk, .staleForErrorsOnDisk, .dueUseOnDisk, .olderRecord, .newerRecord:
+      self
     }
   }
 
   var isStale: Bool { self == .stale || self == .staleOnDisk || isStaleForErrors }
   var isStaleForErrors: Bool { self == .staleForErrors || self == .staleForErrorsOnDisk }
   var isDue: Bool { self == .due || self == .dueOnDisk }
-  /// Whether a lookup finds a fresh value.
-  var isFresh: Bool { self == .fresh || self == .onDisk || isDue }
+  /// Whether a load finds a fresh value on disk, and starts no refresh.
+  var needsNoFetch: Bool { self == .onDisk || self == .dueUseOnDisk || self == .olderRecord }
 
   /// Whether the cache has a value, fresh or stale.
   var hasValue: Bool { self != .absent && self != .newerRecord }

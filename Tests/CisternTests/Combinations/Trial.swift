@@ -92,8 +92,11 @@ extension Arena {
     if file == nil { setBystander() }
     switch situation {
     case .absent: return
-    case .newerRecord: return file == nil ? Self.leaveNewerRecord(in: cache, clock) : ()
-    case .fresh, .onDisk, .due, .dueOnDisk, .stale, .staleOnDisk, .staleForErrors, .staleForErrorsOnDisk: break
+    case .olderRecord: return
+    case .newerRecord: return file == nil ? Self.leaveRecord(Document(0), version: 7, in: cache, clock) : ()
+    case .fresh, .onDisk, .due, .dueOnDisk, .stale, .staleOnDisk, .staleForErrors, .staleForErrorsOnDisk,
+      .dueUseOnDisk:
+      break
     }
     if file?.mark == nil {
       let began = journal.tick()
@@ -104,6 +107,7 @@ extension Arena {
       // Memory gets the value.
       _ = cache[Self.key]
     }
+    if situation == .dueUseOnDisk { age(by: Self.idleTime / 2) }
     if situation.isDue { age(by: Self.lifetime * Self.refreshFraction + .nanoseconds(1)) }
     if situation.isStaleForErrors {
       age(by: Self.lifetime + Self.revalidation + .nanoseconds(1))
@@ -113,12 +117,14 @@ extension Arena {
     if situation.isOnDiskOnly { cache.trim(toCost: 0) }
   }
 
-  /// Writes a record like one from a newer version of the program.
-  static func leaveNewerRecord(in cache: Cache<String, Document>, _ clock: ManualClock) {
+  /// Writes a record like one from another version of the program.
+  static func leaveRecord(
+    _ document: Document, version: UInt32, in cache: Cache<String, Document>, _ clock: ManualClock
+  ) {
     guard let partition = cache.secondTier?.partition else { return }
-    let metadata = RecordMetadata(created: clock.wallTime(), cost: 1, schemaVersion: 7, tags: [tag])
-    let bytes = DocumentCodec().encode(Document(0))
-    _ = partition.stage(.record(key: Array(key.utf8), metadata, bytes: bytes))
+    var metadata = expiry.metadata(created: clock.wallTime(), cost: 1, tags: [tag])
+    metadata.schemaVersion = version
+    _ = partition.stage(.record(key: Array(key.utf8), metadata, bytes: DocumentCodec().encode(document)))
   }
 
   /// Passes the checkpoint when a write waits for space, and then provides the space.
