@@ -26,7 +26,7 @@ extension WritePipeline {
       }
       return decision
     }
-    if case .refused(let isTooLarge) = outcome { reportRefusal(isTooLarge: isTooLarge, of: key.key) }
+    if case .refused(let excess) = outcome { reportRefusal(excess, of: key.key) }
     deliverChanges()
     return conditionHeld ? outcome : nil
   }
@@ -61,8 +61,8 @@ extension WritePipeline {
       effects.isRefused = decision.counter == .refused
       return decision
     }
-    if case .refused(let isTooLarge) = effects.outcome, write.intent.storesNewValue {
-      reportRefusal(isTooLarge: isTooLarge, of: key.key)
+    if case .refused(let excess) = effects.outcome, write.intent.storesNewValue {
+      reportRefusal(excess, of: key.key)
     }
     deliverChanges()
     return conditionHeld
@@ -207,7 +207,7 @@ extension WritePipeline {
     // The key has another record, and no commit to wait for. The decision is that of a staged write.
     case .dropped: break
     case .refused:
-      outcome = .refused(isTooLarge: !partition.canHold(write))
+      outcome = .refused(partition.excess(of: write))
       return .refused
     }
     if case .record = write { return .record }

@@ -53,7 +53,7 @@ extension WritePipeline {
       let isHeld = parts[index].write.preparedValue != nil
       let decision = decide(write, of: key, had: had[index], isHeld: isHeld, &own)
       decisions.append(decision)
-      if case .refused = own.outcome { effects.outcome = .refused(isTooLarge: false) }
+      if case .refused = own.outcome { effects.outcome = .refused(nil) }
       if own.replacedEdits != nil { effects.replacedEdits.append(own.replacedEdits) }
       if let event = decision.event {
         let former = FormerValue(cached: had[index], edited: own.replacedEdits)

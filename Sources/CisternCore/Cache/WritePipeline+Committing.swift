@@ -22,17 +22,22 @@ extension WritePipeline {
     switch outcome {
     case .nothing, .recordLost: break
     case .staged(let ticket): try await secondTier?.partition.waitForCommit(ticket)
-    case .refused(let isTooLarge): throw refusal(isTooLarge: isTooLarge, location: location())
+    case .refused(let excess): throw refusal(excess, location: location())
     }
   }
 
   /// Returns the reason why the second tier refuses a write.
-  func refusal(isTooLarge: Bool, location: String) -> CisternError {
+  ///
+  /// - Parameters:
+  ///   - excess: The reason why the tier can never hold the write, if the tier is active; nil for none.
+  ///   - location: The key or the cache.
+  /// - Returns: The error for a caller that waits for the commit.
+  func refusal(_ excess: WriteExcess?, location: String) -> CisternError {
     let mode = secondTier?.partition.mode
-    if isTooLarge, mode == .active {
-      return CisternError(
-        .tooLarge, "the write is larger than the second tier can ever hold; it is in memory only, if that can hold it",
-        location: location)
+    if let excess, mode == .active {
+      let effect =
+        usesMemory ? "it is in memory only, if that can hold it" : "it is lost, because memory does not hold it"
+      return CisternError(.tooLarge, "\(excess.problem); \(effect)", location: location, remedy: excess.remedy)
     }
     let effect =
       usesMemory ? "what is written is in memory only" : "what is written is lost, because memory does not hold it"
@@ -56,10 +61,11 @@ extension WritePipeline {
   /// Also reports a write that is lost, because the store is closed or read-only and memory does not hold the values.
   @usableFromInline
   @inline(never)
-  func reportRefusal(isTooLarge: Bool, of key: Key) {
-    let refusal = refusal(isTooLarge: isTooLarge, location: reports.location(of: key))
+  func reportRefusal(_ excess: WriteExcess?, of key: Key) {
+    let refusal = refusal(excess, location: reports.location(of: key))
     let isLost = !usesMemory && (refusal.code == .storeClosed || refusal.code == .readOnly)
     guard refusal.code == .tooLarge || isLost else { return }
-    reports.send(StoreReport(.refused, refusal.message, location: refusal.location))
+    let remedy = refusal.remedy.map { ". \($0)" } ?? ""
+    reports.send(StoreReport(.refused, "\(refusal.message)\(remedy)", location: refusal.location))
   }
 }

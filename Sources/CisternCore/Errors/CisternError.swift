@@ -20,7 +20,7 @@ public struct CisternError: Error, Sendable {
     case storeClosed
     /// The store is read-only.
     case readOnly
-    /// The write was refused, because it is larger than the tier can ever hold.
+    /// The write was refused, because it is larger than the tier can ever hold, or has more tags.
     case tooLarge
     /// The value could not be encoded. If the cache has a weigher, memory holds the value. Otherwise, nothing was
     /// stored.

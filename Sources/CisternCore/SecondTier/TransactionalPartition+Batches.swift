@@ -7,7 +7,9 @@ extension TransactionalPartition {
   /// - Throws: `CisternError` with the code ``CisternError/Code/tooLarge``, which names the limit.
   @usableFromInline
   func checkBatch(of writes: [StagedWrite], location: @autoclosure () -> String) throws(CisternError) {
-    if let write = writes.first(where: { !canHold($0) }) { throw tooLarge(write, location: location()) }
+    for write in writes {
+      if let excess = excess(of: write) { throw tooLarge(write, excess, location: location()) }
+    }
     let size = writes.reduce(0) { $0 + $1.stagedSize }
     guard !canHold(batchBytes: size, count: writes.count) else { return }
     let limit =
@@ -20,17 +22,16 @@ extension TransactionalPartition {
   }
 
   /// Returns the error of a batch with a write that the tier can never hold.
-  private func tooLarge(_ write: StagedWrite, location: String) -> CisternError {
-    if canHold(batchBytes: write.stagedSize, count: 1), case .record(_, let metadata, _) = write {
-      return CisternError(
-        .tooLarge,
-        "a write in the batch has \(metadata.tags.count) tags, which is more than the second tier can hold; nothing of the batch was stored",
-        location: location, remedy: "Give the value fewer tags")
+  private func tooLarge(_ write: StagedWrite, _ excess: WriteExcess, location: String) -> CisternError {
+    let problem: String
+    if case .tags = excess, case .record(_, let metadata, _) = write {
+      problem = "a write in the batch has \(metadata.tags.count) tags, which is more than the second tier can hold"
+    } else {
+      let limit = largestWrite.map { ": with its key and tags, it may fill an eighth of the file, here \($0)" } ?? ""
+      problem =
+        "a write of \(ByteCount.bytes(write.stagedSize)) in the batch is more than the second tier can hold\(limit)"
     }
-    let limit = largestWrite.map { ": with its key and tags, it may fill an eighth of the file, here \($0)" } ?? ""
     return CisternError(
-      .tooLarge,
-      "a write of \(ByteCount.bytes(write.stagedSize)) in the batch is more than the second tier can hold\(limit); nothing of the batch was stored",
-      location: location, remedy: "Leave the value out, or raise the store's disk limit")
+      .tooLarge, "\(problem); nothing of the batch was stored", location: location, remedy: excess.remedy)
   }
 }

@@ -121,7 +121,7 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
 
   var isRefused: Bool { if case .refused = effects.outcome { true } else { false } }
 
-  func refusal() -> CisternError { cache.writes.refusal(isTooLarge: false, location: cache.writes.reports.location) }
+  func refusal() -> CisternError { cache.writes.refusal(nil, location: cache.writes.reports.location) }
 
   func finish() { cache.writes.deliverChanges() }
 }

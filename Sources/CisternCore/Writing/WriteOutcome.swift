@@ -5,8 +5,8 @@ enum WriteOutcome: Sendable {
   case nothing
   /// The write is staged.
   case staged(CommitTicket)
-  /// The tier refused the write. It refuses a write that is too large at any time.
-  case refused(isTooLarge: Bool)
+  /// The tier refused the write. The excess is nil if the tier could hold the write at another time.
+  case refused(WriteExcess?)
   /// The tier lost the record after the writer read it. Nothing was written.
   case recordLost
 }

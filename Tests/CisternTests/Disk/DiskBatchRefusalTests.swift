@@ -101,14 +101,23 @@ struct DiskBatchRefusalTests {
       batch.setValue([2], forKey: "a", in: caches.disk)
       batch.setValue([2], forKey: "b", in: caches.both, tags: tags)
     }
-    #expect(await CisternError.code { try caches.store.batch(write) } == .tooLarge)
+    let whole = #expect(throws: CisternError.self) { try caches.store.batch(write) }
+    #expect(whole?.code == .tooLarge && whole?.recoverySuggestion == "Give the value fewer tags")
     #expect(await CisternError.code { try await caches.store.commitBatch(write) } == .tooLarge)
     #expect(
       await CisternError.code { try caches.disk.batch { $0.setValue([2], forKey: "a", tags: tags) } } == .tooLarge)
     #expect(caches.disk["a"] == [1] && caches.both["b"] == nil && caches.store.reports.isEmpty)
     // A write alone is in memory, and is reported.
-    #expect(await CisternError.code { try await caches.both.commitValue([3], forKey: "b", tags: tags) } == .tooLarge)
+    let alone = await #expect(throws: CisternError.self) {
+      try await caches.both.commitValue([3], forKey: "b", tags: tags)
+    }
+    #expect(alone?.code == .tooLarge && alone?.recoverySuggestion == "Give the value fewer tags")
     #expect(caches.both["b"] == [3] && caches.store.reports.map(\.code) == [.refused])
+    #expect(caches.store.reports.first?.message.hasSuffix(". Give the value fewer tags") == true)
+    let lost = await #expect(throws: CisternError.self) {
+      try await caches.disk.commitValue([3], forKey: "a", tags: tags)
+    }
+    #expect(lost?.message.contains("memory does not hold it") == true && caches.disk["a"] == nil)
     let allowed = Array(tags.dropLast())
     #expect(
       await CisternError.code { try await caches.disk.commitBatch { $0.setValue([4], forKey: "a", tags: allowed) } }

@@ -16,10 +16,13 @@ struct DiskRefusalTests {
     let scratch = TemporaryDirectory()
     let (store, cache) = try open(scratch)
     let large = [UInt8](repeating: 1, count: 500_000)
-    #expect(await CisternError.code { try await cache.commitValue(large, forKey: "a") } == .tooLarge)
+    let error = await #expect(throws: CisternError.self) { try await cache.commitValue(large, forKey: "a") }
+    let remedy = "Raise the store's disk limit, or store smaller values"
+    #expect(error?.code == .tooLarge && error?.recoverySuggestion == remedy)
     #expect(cache["a"] == large)
     cache["b"] = large
     #expect(store.reports.map(\.code) == [.refused, .refused])
+    #expect(store.reports.allSatisfy { $0.message.hasSuffix(". \(remedy)") })
     #expect(await CisternError.code { try await cache.commitValue([1], forKey: "c") } == nil)
     try await store.close()
   }
