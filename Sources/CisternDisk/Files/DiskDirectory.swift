@@ -43,7 +43,14 @@ package enum DiskDirectory {
     }
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
-      throw unusable(path, SystemError(status: errno, operation: "examine the directory"))
+      let error = SystemError(status: errno, operation: "examine the directory")
+      // Nothing tried to create the directory.
+      if isReadOnly, error.status == ENOENT {
+        throw CisternError(
+          .directoryUnusable, "the directory does not exist", location: path, cause: error,
+          remedy: "Check the path; only a store that is open for writing creates its directory")
+      }
+      throw unusable(path, error)
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw CisternError(.directoryUnusable, "the path is not a directory", location: path)
@@ -87,7 +94,7 @@ package enum DiskDirectory {
     case ENOENT:
       error(
         .directoryUnusable, "the directory does not exist, and cannot be created",
-        remedy: "Choose a path that exists, or correct its symbolic link; a read-only store creates no directory")
+        remedy: "Choose a path that exists, or correct its symbolic link")
     case ENOTDIR: error(.directoryUnusable, "a part of the path is a file; choose another path")
     case ENAMETOOLONG: error(.directoryUnusable, "the path, or a name in it, is too long; choose a shorter one")
     case EACCES, EPERM:

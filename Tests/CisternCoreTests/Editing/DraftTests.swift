@@ -176,6 +176,8 @@ struct DraftTests {
       try #require(error?.code == .conflict && outer["k"] == ["outer": 1])
       let unresolved = #expect(throws: CisternError.self) { try inner.save(onConflict: .merge { _ in throw Broken() }) }
       try #require(unresolved?.code == .notMerged && inner["k"] == ["inner": 1])
+      // The cache has no merge.
+      try #require(unresolved?.recoverySuggestion == "Correct the conflict policy, or save with another one")
       try inner.save(onConflict: .merge { ($0.theirs ?? [:]).merging($0.mine ?? [:]) { $1 } })
       try #require(outer["k"] == ["outer": 1, "inner": 1])
       let again = outer.draft()

@@ -74,9 +74,22 @@ import Testing
     let below = try openError("\(scratch.path)/file/store")
     #expect(below.code == .directoryUnusable)
     #expect(below.message.contains("is a file"))
-    let missing = try openError("\(scratch.path)/missing", isReadOnly: true)
-    #expect(missing.code == .directoryUnusable)
-    #expect(missing.message.contains("does not exist"))
+  }
+
+  @Test func `the error of a missing directory names an attempt to create it only if there was one`() async throws {
+    let scratch = TemporaryDirectory()
+    let path = "\(scratch.path)/missing"
+    let opening = try openError(path, isReadOnly: true)
+    let compaction = await #expect(throws: CisternError.self) { try await Store.compact(directory: path) }
+    for error in [opening, try #require(compaction)] {
+      #expect(error.code == .directoryUnusable && error.message == "the directory does not exist")
+      #expect(error.recoverySuggestion == "Check the path; only a store that is open for writing creates its directory")
+    }
+    let link = "\(scratch.path)/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    let creation = try openError(link)
+    #expect(creation.code == .directoryUnusable && creation.message.contains("cannot be created"))
+    #expect(creation.recoverySuggestion == "Choose a path that exists, or correct its symbolic link")
   }
 
   @Test(arguments: ["cistern.mark", "lock.mdb", "data.mdb"])
