@@ -207,7 +207,7 @@ extension WritePipeline {
     // The key has another record, and no commit to wait for. The decision is that of a staged write.
     case .dropped: break
     case .refused:
-      outcome = .refused(partition.excess(of: write))
+      outcome = .refused(partition.excess(ofRefused: write))
       return .refused
     }
     if case .record = write { return .record }

@@ -32,6 +32,7 @@ extension WritePipeline {
       table.release(reservation)
       return nil
     }
+    if case .refused(let excess) = effects.outcome { reportRefusal(excess, location: reports.location) }
     deliverChanges()
     if case .nothing = effects.outcome, let ticket, ticket.number > 0 { return .staged(ticket) }
     return effects.outcome
@@ -53,7 +54,7 @@ extension WritePipeline {
       let isHeld = parts[index].write.preparedValue != nil
       let decision = decide(write, of: key, had: had[index], isHeld: isHeld, &own)
       decisions.append(decision)
-      if case .refused = own.outcome { effects.outcome = .refused(nil) }
+      if case .refused = own.outcome { effects.outcome = own.outcome }
       if own.replacedEdits != nil { effects.replacedEdits.append(own.replacedEdits) }
       if let event = decision.event {
         let former = FormerValue(cached: had[index], edited: own.replacedEdits)

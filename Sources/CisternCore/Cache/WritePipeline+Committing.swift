@@ -62,7 +62,13 @@ extension WritePipeline {
   @usableFromInline
   @inline(never)
   func reportRefusal(_ excess: WriteExcess?, of key: Key) {
-    let refusal = refusal(excess, location: reports.location(of: key))
+    reportRefusal(excess, location: reports.location(of: key))
+  }
+
+  /// Reports a refused write, as ``reportRefusal(_:of:)`` does. The location is a key or, for a batch, the cache.
+  @usableFromInline
+  func reportRefusal(_ excess: WriteExcess?, location: String) {
+    let refusal = refusal(excess, location: location)
     let isLost = !usesMemory && (refusal.code == .storeClosed || refusal.code == .readOnly)
     guard refusal.code == .tooLarge || isLost else { return }
     let remedy = refusal.remedy.map { ". \($0)" } ?? ""

@@ -96,6 +96,10 @@ package final class AdaptedPartition: TransactionalPartition {
 
   package func canHold(batchBytes: Int, count: Int) -> Bool { true }
 
+  package func excess(ofRefused write: StagedWrite) -> WriteExcess? {
+    if case .record = write { .unstated } else { nil }
+  }
+
   package var largestBatch: ByteCount? { nil }
 
   package var largestWrite: ByteCount? { nil }

@@ -181,6 +181,13 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// - Returns: Whether the tier can hold the write, alone or in a batch.
   func canHold(_ write: StagedWrite) -> Bool
 
+  /// Returns the reason why the tier can never hold a write that it has refused. An inactive tier can have refused it
+  /// for another reason, too.
+  ///
+  /// - Parameter write: The new record, or the removal.
+  /// - Returns: The reason; nil if the tier could hold the write.
+  func excess(ofRefused write: StagedWrite) -> WriteExcess?
+
   /// The largest size of a batch, or nil if the tier does not state it. It appears in error messages.
   var largestBatch: ByteCount? { get }
 

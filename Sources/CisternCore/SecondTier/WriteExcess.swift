@@ -5,6 +5,8 @@ package enum WriteExcess: Sendable {
   case size
   /// The value has more tags than a record can have, under any limit of the tier.
   case tags
+  /// A user's tier refused the write, and gave no reason. Nothing but its size prevents an active one from taking it.
+  case unstated
 }
 
 extension WriteExcess {
@@ -13,6 +15,7 @@ extension WriteExcess {
     switch self {
     case .size: "the write is larger than the second tier can ever hold"
     case .tags: "the value has more tags than the second tier can hold"
+    case .unstated: "the second tier works, but refuses the write"
     }
   }
 
@@ -21,6 +24,7 @@ extension WriteExcess {
     switch self {
     case .size: CisternError.Code.tooLarge.advice
     case .tags: "Give the value fewer tags"
+    case .unstated: "Store a smaller value, or raise the limit of the tier"
     }
   }
 }
@@ -30,9 +34,10 @@ extension TransactionalPartition {
   ///
   /// - Parameter write: The new record, or the removal.
   /// - Returns: The reason; nil if the tier can hold the write.
-  @usableFromInline
   package func excess(of write: StagedWrite) -> WriteExcess? {
     if canHold(write) { return nil }
     return canHold(batchBytes: write.stagedSize, count: 1) ? .tags : .size
   }
+
+  package func excess(ofRefused write: StagedWrite) -> WriteExcess? { excess(of: write) }
 }

@@ -34,11 +34,9 @@ protocol StoreWriteMember: AnyObject {
   ///
   /// Calls no code of the user, except a key's.
   func apply(in batch: BatchToken?, others: () -> Bool) -> Bool
-  /// Whether the second tier has refused a write.
-  var isRefused: Bool { get }
-  /// The reason of a refusal.
-  func refusal() -> CisternError
-  /// Notifies observers, outside all locks.
+  /// Returns the reason why the second tier refused a write; nil if it refused none.
+  func refusal() -> CisternError?
+  /// Reports a refused write and notifies observers, outside all locks.
   func finish()
 }
 
@@ -119,9 +117,15 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
     }
   }
 
-  var isRefused: Bool { if case .refused = effects.outcome { true } else { false } }
+  func refusal() -> CisternError? {
+    guard case .refused(let excess) = effects.outcome else { return nil }
+    return cache.writes.refusal(excess, location: cache.writes.reports.location)
+  }
 
-  func refusal() -> CisternError { cache.writes.refusal(nil, location: cache.writes.reports.location) }
-
-  func finish() { cache.writes.deliverChanges() }
+  func finish() {
+    if case .refused(let excess) = effects.outcome {
+      cache.writes.reportRefusal(excess, location: cache.writes.reports.location)
+    }
+    cache.writes.deliverChanges()
+  }
 }

@@ -115,7 +115,7 @@ extension SharedStore {
     if let refusal { throw refusal }
     guard applied else { return nil }
     for member in members { member.finish() }
-    if let refused = members.first(where: \.isRefused) { return .refused(refused.refusal()) }
+    if let refusal = members.lazy.compactMap({ $0.refusal() }).first { return .refused(refusal) }
     if let tier, let ticket { return .tier(tier, ticket) }
     return tickets.isEmpty ? .nothing : .partitions(tickets.filter { $0.1 > .zero })
   }

@@ -165,6 +165,11 @@ final class FaultInjectingPartition: TransactionalPartition {
     tier.state.withLock { count <= min($0.batchLimit ?? .max, $0.recordLimit ?? .max) }
   }
 
+  func excess(ofRefused write: StagedWrite) -> WriteExcess? {
+    guard case .record(_, _, let bytes) = write else { return nil }
+    return tier.state.withLock { bytes.count > $0.sizeLimit ?? .max } ? .size : excess(of: write)
+  }
+
   func beginBatch() -> BatchToken { BatchToken(number: tier.state.withLock { $0.contents.beginBatch() }) }
 
   func stage(_ write: StagedWrite, in batch: BatchToken) -> StagingResult {

@@ -106,6 +106,44 @@ import Testing
     #expect(cache.statistics.disk?.mode == .closed)
   }
 
+  @Test func `a record that a working tier refuses is too large for it, which is thrown and reported`() async throws {
+    let store = try openStore()
+    let cache = try openCache(of: store)
+    tier.state.withLock { $0.refuses = { if case .record = $0 { true } else { false } } }
+    for isBatch in [false, true] {
+      let alone = await #expect(throws: CisternError.self) {
+        if isBatch {
+          try await cache.commitBatch { $0.setValue(1, forKey: "a") }
+        } else {
+          try await cache.commitValue(1, forKey: "a")
+        }
+      }
+      let remedy = "Store a smaller value, or raise the limit of the tier"
+      #expect(alone?.code == .tooLarge && alone?.recoverySuggestion == remedy)
+      let several = await #expect(throws: CisternError.self) {
+        try await store.commitBatch { $0.setValue(1, forKey: "a", in: cache) }
+      }
+      #expect(several?.code == .tooLarge && several?.recoverySuggestion == remedy)
+    }
+    cache["a"] = 2
+    try cache.batch { $0.setValue(3, forKey: "a") }
+    #expect(cache["a"] == 3 && store.reports.map(\.code) == Array(repeating: .refused, count: 6))
+    try await cache.commitRemoval(forKey: "a")
+    #expect(store.reports.count == 6)
+  }
+
+  @Test func `a tier that fails, and one that refuses a removal, have refused nothing for its size`() async throws {
+    let store = try openStore()
+    let cache = try openCache(of: store)
+    cache["a"] = 1
+    tier.state.withLock { $0.refuses = { _ in true } }
+    let removal = await #expect(throws: CisternError.self) { try await cache.commitRemoval(forKey: "a") }
+    tier.state.withLock { $0.mode = .degraded }
+    let write = await #expect(throws: CisternError.self) { try await cache.commitValue(1, forKey: "a") }
+    let batch = await #expect(throws: CisternError.self) { try await cache.commitBatch { $0.setValue(1, forKey: "a") } }
+    #expect([removal, write, batch].allSatisfy { $0?.code == .diskFailed } && store.reports.isEmpty)
+  }
+
   @Test(arguments: [false, true])
   func `a removal that the tier widens removes all keys from both tiers, and observers and counts agree`(
     isOfStore: Bool

@@ -14,6 +14,8 @@ final class SmallTier: SecondTier {
     var closesAtListing = false
     /// Whether the enumeration lists each record twice.
     var listsTwice = false
+    /// Whether the tier refuses a write.
+    var refuses: @Sendable (StagedWrite) -> Bool = { _ in false }
 
     mutating func nextTicket() -> CommitTicket {
       newest += 1
@@ -61,6 +63,10 @@ private struct SmallPartition: SecondTierPartition {
 
   func stage(_ write: StagedWrite) -> StagingResult {
     tier.state.withLock { state in
+      if state.refuses(write) {
+        state.records[write.key] = nil
+        return .refused
+      }
       switch write {
       case .record(let key, let metadata, let bytes): state.records[key] = (metadata, bytes)
       case .removal(let key): state.records[key] = nil
