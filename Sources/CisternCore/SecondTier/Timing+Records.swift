@@ -2,8 +2,9 @@ extension Timing {
   /// Creates the timing in memory of a record's value that is promoted now; nil if the value is gone.
   ///
   /// The time of day can be set, so a record may appear too young, but its lifetime must never be extended. A
-  /// record that was written after `wallNow` has an unknown age and is gone. Any other record keeps the part of its
-  /// lifetime and grace that remains by the time of day. This is never more than it was written with.
+  /// record with a lifetime or an idle time that was written after `wallNow` has an unknown age and is gone. Any other
+  /// record keeps the part of its lifetime and grace that remains by the time of day. This is never more than it was
+  /// written with.
   ///
   /// Pass the time of a ``WallTimeline``. A clock that is set back while the store is open then extends no
   /// lifetime.

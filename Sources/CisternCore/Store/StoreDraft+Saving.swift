@@ -23,8 +23,8 @@ extension StoreDraft {
   /// - Parameters:
   ///   - policy: The resolution of conflicts, which are keys that changed below.
   ///   - context: The identity of the writer, for ``Change/context``. A draft of a draft ignores it.
-  /// - Throws: `CisternError`, as ``save(onConflict:context:)`` does, and if the disk fails. After a disk failure,
-  ///   the values are saved in memory and the draft no longer has the writes.
+  /// - Throws: `CisternError`, as ``save(onConflict:context:)`` does, and if the disk refuses the writes or fails. In the
+  ///   latter cases, the values are saved in memory, if it can hold them, and the draft no longer has the writes.
   public nonisolated(nonsending) func commit(
     onConflict policy: StoreDraftConflictPolicy = .throw, context: WriterContext? = nil
   ) async throws(CisternError) {
