@@ -38,6 +38,15 @@ final class Lifetimes<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline
   func wallNow() -> WallTime { timeline.time(clock.wallTime(), now: clock.now()) }
 
+  /// Returns the time of day for a record that is written now.
+  ///
+  /// The cache then never takes the record for one of the future, even if the clock is set back.
+  @usableFromInline
+  func wallTimeOfWrite() -> WallTime { timeline.timeOfWrite(clock.wallTime(), now: clock.now()) }
+
+  /// Returns the latest time of day at which this cache may have written a record.
+  func latestWriteTime() -> WallTime { timeline.latestTimeOfWrite(now: clock.now()) }
+
   /// Notes that a value can expire.
   @inlinable
   func noteDeadline() { table.hasDeadlines.store(true, ordering: .relaxed) }
@@ -77,7 +86,8 @@ extension Lifetimes {
     }
     let now = clock.now()
     let timing = Timing(
-      of: metadata, wallNow: timeline.time(clock.wallTime(), now: now), now: now, measuresAge: measuresAge)
+      of: metadata, wallNow: timeline.time(clock.wallTime(), now: now),
+      latestWriteTime: timeline.latestTimeOfWrite(now: now), now: now, measuresAge: measuresAge)
     if let timing, !timing.isForever { noteDeadline() }
     if metadata.idle != 0 { noteIdleTime() }
     return timing

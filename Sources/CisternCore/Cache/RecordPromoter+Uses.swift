@@ -64,7 +64,7 @@ extension RecordPromoter {
       record.metadata.idle != 0
     else { return nil }
     var metadata = record.metadata
-    metadata.lastUsed = lifetimes.wallNow()
+    metadata.lastUsed = lifetimes.wallTimeOfWrite()
     return Rewriting(
       staged: .record(key: secondTier.bytes(key), metadata, bytes: record.bytes), replacing: record.identity,
       isMigration: false)

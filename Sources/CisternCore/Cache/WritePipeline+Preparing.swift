@@ -91,7 +91,7 @@ extension WritePipeline {
   func record(
     of value: Value, key keyBytes: [UInt8], bytes: [UInt8], cost: UInt32, _ lifetime: Lifetime
   ) -> StagedWrite {
-    var metadata = lifetime.expiry.metadata(created: lifetimes.wallNow(), cost: cost, tags: lifetime.tags)
+    var metadata = lifetime.expiry.metadata(created: lifetimes.wallTimeOfWrite(), cost: cost, tags: lifetime.tags)
     metadata.schemaVersion = schemaVersion
     metadata.isNegative = codec?.isAbsent(value) ?? false
     // Provisional. A set usually has the same version inside its critical section, and the record is not copied there.

@@ -7,6 +7,7 @@ struct EntryReader<Key: CacheKey, Value: Sendable> {
   @usableFromInline let records: RecordPromoter<Key, Value>
   @usableFromInline let now: MonotonicTime
   @usableFromInline let wallNow: WallTime
+  @usableFromInline let latestWriteTime: WallTime
   @usableFromInline let schemaVersion: UInt32
   @usableFromInline let measuresAge: Bool
 
@@ -17,6 +18,7 @@ struct EntryReader<Key: CacheKey, Value: Sendable> {
     measuresAge = records.lifetimes.measuresAge
     now = records.lifetimes.clockTime()
     wallNow = records.lifetimes.wallNow()
+    latestWriteTime = records.lifetimes.latestWriteTime()
   }
 
   /// Returns the entry of a key, or nil if no read finds a value of it.
@@ -54,9 +56,12 @@ struct EntryReader<Key: CacheKey, Value: Sendable> {
     _ key: Key, _ record: RecordChunk.Record, in chunk: borrowing RecordChunk
   ) -> CacheEntry<Key, Value>? {
     if let summary = chunk.summary(of: record), summary.schemaVersion == schemaVersion, !measuresAge {
-      guard summary.isFresh(at: wallNow) else { return nil }
+      guard summary.isFresh(at: wallNow, latestWriteTime: latestWriteTime) else { return nil }
       var state = EntryState(cost: Int(summary.cost), age: age(of: summary.created))
-      if let left = summary.expires?.nanoseconds(since: wallNow) { state.remainingLifetime = .nanoseconds(left) }
+      // A record of the time when the clock was set forward has no more than its whole lifetime.
+      if let left = summary.expires?.nanoseconds(since: max(wallNow, summary.created)) {
+        state.remainingLifetime = .nanoseconds(left)
+      }
       return CacheEntry(key, state, residency: .secondTier, records: records)
     }
     return entryOfRecord(key, chunk.metadata(of: record))
@@ -66,7 +71,7 @@ struct EntryReader<Key: CacheKey, Value: Sendable> {
   @inlinable
   func isFresh(_ record: RecordChunk.Record, in chunk: borrowing RecordChunk) -> Bool {
     if let summary = chunk.summary(of: record), summary.schemaVersion == schemaVersion {
-      return summary.isFresh(at: wallNow)
+      return summary.isFresh(at: wallNow, latestWriteTime: latestWriteTime)
     }
     return isFresh(chunk.metadata(of: record))
   }

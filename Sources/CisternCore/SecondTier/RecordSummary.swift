@@ -25,9 +25,14 @@ package struct RecordSummary: Sendable {
   }
 
   /// Whether the value is fresh. The result is that of ``Timing``.
+  ///
+  /// - Parameters:
+  ///   - wallNow: The time of day.
+  ///   - latestWriteTime: The latest time of day at which the reader itself may have written a record.
+  /// - Returns: Whether the value is fresh.
   @inlinable
-  func isFresh(at wallNow: WallTime) -> Bool {
+  func isFresh(at wallNow: WallTime, latestWriteTime: WallTime) -> Bool {
     guard let expires else { return true }
-    return created <= wallNow && wallNow < expires
+    return created <= max(wallNow, latestWriteTime) && max(wallNow, created) < expires
   }
 }

@@ -1,43 +1,49 @@
 extension Timing {
   /// Creates the timing in memory of a record's value that is promoted now; nil if the value is gone.
   ///
-  /// The time of day can be set, so a record may appear too young, but its lifetime must never be extended. A
-  /// record with a lifetime or an idle time that was written after `wallNow` has an unknown age and is gone. Any other
-  /// record keeps the part of its lifetime and grace that remains by the time of day. This is never more than it was
-  /// written with.
+  /// The time of day can be set, so a record may appear too young. A record with a lifetime or an idle time that was written
+  /// after both `wallNow` and `latestWriteTime` has an unknown age and is gone. Any other record keeps the part of its
+  /// lifetime and grace that remains by the time of day. This is never more than it was written with.
   ///
-  /// Pass the time of a ``WallTimeline``. A clock that is set back while the store is open then extends no
-  /// lifetime.
+  /// Pass the times of a ``WallTimeline``. A clock that is set back while the store is open then extends no lifetime. A
+  /// clock that was set forward before extends the lifetime of a record of that time, by at most that shift.
   ///
   /// - Parameters:
   ///   - metadata: The metadata of the record.
   ///   - wallNow: The time of day.
-  ///   - now: The same instant on the monotonic clock.
+  ///   - latestWriteTime: The latest time of day at which the reader itself may have written a record; nil for `wallNow`.
+  ///   - now: The same instant as `wallNow` on the monotonic clock.
   ///   - measuresAge: Whether the age of the value must be known.
-  package init?(of metadata: RecordMetadata, wallNow: WallTime, now: MonotonicTime, measuresAge: Bool = false) {
+  package init?(
+    of metadata: RecordMetadata, wallNow: WallTime, latestWriteTime: WallTime? = nil, now: MonotonicTime,
+    measuresAge: Bool = false
+  ) {
     let age = ValueAge(nanoseconds: wallNow.nanoseconds(since: metadata.created) ?? 0, isNeeded: measuresAge)
     guard metadata.expires != nil || metadata.idle != 0 else {
       self.init(Deadlines(freshUntil: .distantFuture), tags: metadata.tags, age: age, now: now)
       return
     }
-    guard metadata.created <= wallNow else { return nil }
+    let latestTime = max(wallNow, latestWriteTime ?? wallNow)
+    guard metadata.created <= latestTime else { return nil }
     var unused: UInt64 = 0
     if metadata.idle != 0 {
-      // A record whose last use is after `wallNow` is treated as one that was written after it.
-      guard let time = wallNow.nanoseconds(since: metadata.lastUsed ?? metadata.created), time < metadata.idle else {
-        return nil
-      }
-      unused = time
+      // A record whose last use is in the future is treated as one that was written then.
+      let lastUse = metadata.lastUsed ?? metadata.created
+      guard lastUse <= latestTime else { return nil }
+      unused = wallNow.nanoseconds(since: lastUse) ?? 0
+      guard unused < metadata.idle else { return nil }
     }
     var freshUntil = MonotonicTime.distantFuture
     var goneFrom = MonotonicTime.distantFuture
     var staleAtZero: UInt64 = 0
     if let expires = metadata.expires {
-      if let left = expires.nanoseconds(since: wallNow), left > 0 {
+      // A record of the time when the clock was set forward has its whole lifetime until that time comes again.
+      let reached = max(wallNow, metadata.created)
+      if let left = expires.nanoseconds(since: reached), left > 0 {
         freshUntil = now.advanced(by: left)
         goneFrom = freshUntil.advanced(by: metadata.grace)
       } else {
-        let age = wallNow.nanoseconds(since: expires) ?? 0
+        let age = reached.nanoseconds(since: expires) ?? 0
         guard age < metadata.grace else { return nil }
         freshUntil = MonotonicTime(nanoseconds: now.nanoseconds - min(age, now.nanoseconds))
         staleAtZero = age - min(age, now.nanoseconds)

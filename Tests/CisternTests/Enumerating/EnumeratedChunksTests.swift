@@ -52,6 +52,27 @@ import Testing
     #expect(try cache.page().entries.map(\.key) == ["late"])
   }
 
+  @Test(arguments: DiskLayout.both)
+  func `a value that was written while the clock was set forward appears after the clock is set back`(
+    layout: DiskLayout
+  ) async throws {
+    let fixture = try EnumerationFixture(layout, expiry: .after(.seconds(60)))
+    let cache = fixture.cache
+    fixture.clock.moveWallTime(by: .seconds(10))
+    cache["early"] = [1]
+    try await fixture.moveToDisk()
+    fixture.clock.moveWallTime(by: .seconds(-10))
+    #expect(try await cache.keyCount() == 1)
+    #expect(try await cache.allKeys() == ["early"])
+    let entry = try #require(try cache.page().entries.first)
+    #expect(entry.remainingLifetime == .seconds(60))
+    fixture.clock.advance(by: .seconds(69))
+    #expect(try await cache.keyCount() == 1)
+    fixture.clock.advance(by: .seconds(1))
+    #expect(try await cache.keyCount() == 0)
+    try #require(try cache.page().entries.isEmpty)
+  }
+
   @Test func `keys of another schema version appear only if it is older and has a migration`() async throws {
     let scratch = TemporaryDirectory()
     func count(_ schema: CacheSchema<String>, storing value: String? = nil) async throws -> [Int] {
