@@ -8,11 +8,12 @@ extension Cache: DraftParent {
 
   var isEqual: (@Sendable (Value, Value) -> Bool)? { conditional.isEqual }
 
-  func watch(_ key: Key) -> VersionBelow {
+  func watch(_ key: Key) -> SeenKey {
     let hashed = table.hashed(key)
     table.watch(hashed.hash)
     // The value is read for its tags: an invalidation that concerns it is a change of the key.
-    return VersionBelow(records.snapshot(of: hashed).version)
+    let snapshot = records.snapshot(of: hashed)
+    return SeenKey(version: VersionBelow(snapshot.version), tags: conditional.keptTags.namedTags(of: snapshot))
   }
 
   func read(_ key: Key, isByUser: Bool) -> DraftReading<Value> {
@@ -58,13 +59,16 @@ extension Cache: DraftParent {
   ) throws(CisternError) -> PlannedWrite<Value> {
     let version = VersionBelow(snapshot.version)
     let resolved = try draft.write(of: key, over: snapshot.value, version: version, isEqual: isEqual, policy)
-    saved[key] = SavedKey(version: version, isOwn: resolved.isOwn(inMergingCache: merge != nil))
+    let tags = conditional.keptTags.namedTags(of: snapshot)
+    saved[key] = SavedKey(version: version, tags: tags, isOwn: resolved.isOwn(inMergingCache: merge != nil))
     guard let write = resolved.write else { return PlannedWrite(.keep) }
     // The write itself is one change.
     saved[key]?.version = VersionBelow(after: snapshot.version)
     var writeOptions = write.writeOptions
-    // If the value expired since the draft read it, that is no conflict, and its tags stay.
-    if snapshot.usable == nil { writeOptions = writeOptions.keepingTags(draft.tags(below: key)) }
+    // The tags of a value that is gone stay, whether it expired, which is no conflict, or was removed.
+    let kept = snapshot.usable == nil ? draft.tags(below: key) : tags
+    if snapshot.usable == nil { writeOptions = writeOptions.keepingTags(kept) }
+    saved[key]?.tags = write.namedTags(over: kept)
     return try conditional.plan(write, writeOptions, for: key, over: snapshot)
   }
 

@@ -31,7 +31,9 @@ import Locking
 /// that a policy's closure returns. If the draft removes a key first, a later value replaces the one below. For a key
 /// that it wrote, a draft shows only its own values, merged with one another.
 ///
-/// A value that is set keeps the tags of the value below unless the write names tags.
+/// A value that is set without tags keeps the tags of the value that is below at the save. If that value is gone, it
+/// keeps the tags that the value below had when the draft first used its key. A value in grace counts, and so does a
+/// value that a policy's closure returns. If the draft itself removes a key first, a later value keeps no tags.
 ///
 /// A draft may be used from any thread. The first use of a key costs as much as in the cache, and later ones as much
 /// as in a dictionary.
@@ -86,7 +88,8 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ///   - value: The value.
   ///   - key: The key.
   ///   - expiry: The lifetime of the value, or nil for that of the cache.
-  ///   - tags: The tags of the value, for ``Cache/removeAll(tagged:context:)``, or nil for those of the value below.
+  ///   - tags: The tags of the value, for ``Cache/removeAll(tagged:context:)``, or nil for those of the value below. The
+  ///     description of ``Draft`` has the rule.
   public func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil) {
     write(.store(value, WriteOptions(expiry: expiry, tags: tags)), to: key)
   }
@@ -157,8 +160,8 @@ extension Draft {
   /// Watches a key below, before its first read or write in this draft or in a draft of this one.
   func see(_ key: Key) {
     guard state.withLock({ !$0.hasSeen(key) }) else { return }
-    let version = parent.watch(key)
-    if !state.withLock({ $0.see(key, version: version) }) { parent.unwatch(key) }
+    let seen = parent.watch(key)
+    if !state.withLock({ $0.see(key, seen) }) { parent.unwatch(key) }
   }
 
   private func seeForItself(_ key: Key) {

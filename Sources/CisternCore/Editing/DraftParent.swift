@@ -15,8 +15,8 @@ protocol DraftParent<Key, Value>: AnyObject, Sendable {
   ///   - isByUser: Whether the value is returned to the user.
   /// - Returns: The value and its tags.
   func read(_ key: Key, isByUser: Bool) -> DraftReading<Value>
-  /// Starts to count the changes of a key, until ``unwatch(_:)``. Returns the current count.
-  func watch(_ key: Key) -> VersionBelow
+  /// Starts to count the changes of a key, until ``unwatch(_:)``. Returns the current state.
+  func watch(_ key: Key) -> SeenKey
   func unwatch(_ key: Key)
   /// Notifies the parent that the draft saved a key and continues to watch it. A later removal of the saved value by
   /// tag then counts as a change.
@@ -43,6 +43,8 @@ struct SavedDraft<Key: Hashable & Sendable>: Sendable {
 struct SavedKey: Sendable {
   /// The number of changes of the key.
   var version: VersionBelow
+  /// The tags that the write of the value named.
+  var tags: [String]
   /// Whether the value below is the one that the draft showed before the save. False if the policy resolved a conflict
   /// otherwise.
   var isOwn = false
@@ -56,11 +58,11 @@ extension DraftParent {
 }
 
 extension Draft: DraftParent {
-  func watch(_ key: Key) -> VersionBelow {
+  func watch(_ key: Key) -> SeenKey {
     while true {
       // This draft must watch the key as well, because it looks for changes below when it is saved.
       see(key)
-      if let count = state.withLock({ $0.watch(key) }) { return VersionBelow(count) }
+      if let seen = state.withLock({ $0.watch(key) }) { return seen }
     }
   }
 
@@ -99,10 +101,14 @@ extension Draft: DraftParent {
       let version = VersionBelow(count)
       let theirs = policy.isMerge || isEqual != nil ? read(key, isByUser: false).value : nil
       let resolved = try draft.write(of: key, over: theirs, version: version, isEqual: isEqual, policy)
-      saved[key] = SavedKey(version: version, isOwn: resolved.isOwn(inMergingCache: merge != nil))
-      guard let write = resolved.write else { continue }
+      let (tags, isRemoved) = state.withLock { ($0.tags(of: key), $0.isRemoved(key)) }
+      saved[key] = SavedKey(version: version, tags: tags, isOwn: resolved.isOwn(inMergingCache: merge != nil))
+      guard var write = resolved.write else { continue }
+      // A value that is gone here leaves the tags that the other draft knows.
+      if isRemoved { write = write.keepingTags(draft.tags(below: key)) }
       writes.append(shown(write, of: key, count: count))
       saved[key]?.version = VersionBelow(count.next())
+      saved[key]?.tags = write.namedTags(over: tags)
     }
     return (writes, saved)
   }

@@ -6,10 +6,20 @@ struct DraftReading<Value: Sendable>: Sendable {
   let tags: [String]
 }
 
+/// The state of a key that a draft begins to watch, in the layer below.
+struct SeenKey: Sendable {
+  /// The number of changes of the key.
+  let version: VersionBelow
+  /// The tags that the write of the value named. A value in grace counts. Empty for a key without a value.
+  let tags: [String]
+}
+
 /// The state of a key below a draft when the draft first used the key.
 struct DraftBase<Value: Sendable>: Sendable {
   /// The number of changes below. A later change conflicts with the draft's write.
   var version: VersionBelow
+  /// The tags of the value below at this version. A value in grace counts.
+  var tags: [String]
   /// The value below at this version, if it is known. A value of a later version must not be stored here, because it
   /// would hide a conflict.
   var baseline: DraftReading<Value>?
@@ -20,8 +30,9 @@ struct DraftBase<Value: Sendable>: Sendable {
   /// Whether this draft itself has read or written the key.
   var isOwn = false
 
-  init(version: VersionBelow) {
-    self.version = version
+  init(_ seen: SeenKey) {
+    version = seen.version
+    tags = seen.tags
   }
 
   /// Whether only a write of this draft can still need the base.

@@ -28,20 +28,30 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Returns the value below that the user first read.
   func firstRead(of key: Key) -> DraftReading<Value>? { bases[key]?.read }
 
-  /// Returns the tags of the value below, as far as the draft has read it.
-  func tags(below key: Key) -> [String] { (bases[key]?.read ?? bases[key]?.baseline)?.tags ?? [] }
+  /// Returns the tags of the value below when the draft first used the key.
+  func tags(below key: Key) -> [String] {
+    guard let base = bases[key] else { return [] }
+    // The user may have read a newer value than that of the base.
+    if let read = base.read, read.value != nil { return read.tags }
+    return base.tags
+  }
+
+  /// Returns the tags of the value that the draft has for a key, or of the value below.
+  func tags(of key: Key) -> [String] {
+    let below = tags(below: key)
+    return batch.writes[key]?.namedTags(over: below) ?? below
+  }
+
+  /// Whether the draft's write of a key removes it.
+  func isRemoved(_ key: Key) -> Bool { if case .remove? = batch.writes[key] { true } else { false } }
 
   /// Returns the value that the draft wrote, or nil if it did not write the key.
   func ownReading(of key: Key) -> DraftReading<Value>? {
     guard let write = batch.writes[key] else { return nil }
-    let tags: [String]
-    switch write.writeOptions.tags {
-    case .named(let named): tags = named
-    case .kept: tags = self.tags(below: key)
-    }
+    let tags = tags(of: key)
     switch write {
     case .store(let value, _): return DraftReading(value: value, tags: tags)
-    case .remove: return DraftReading(value: nil, tags: [])
+    case .remove: return DraftReading(value: nil, tags: tags)
     case .merge: return DraftReading(value: mergedValues[key], tags: tags)
     }
   }
@@ -51,9 +61,9 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
 extension DraftState {
   /// Adds the base of a key before its first use. Returns false if another caller was first.
-  mutating func see(_ key: Key, version: VersionBelow) -> Bool {
+  mutating func see(_ key: Key, _ seen: SeenKey) -> Bool {
     if bases[key] != nil { return false }
-    bases[key] = DraftBase(version: version)
+    bases[key] = DraftBase(seen)
     return true
   }
 
@@ -77,12 +87,12 @@ extension DraftState {
     if base.baseline == nil, base.version == version { bases[key]?.baseline = reading }
   }
 
-  /// Records that a draft of this one uses the key, which keeps its base. Returns the number of writes, or nil if the
+  /// Records that a draft of this one uses the key, which keeps its base. Returns the state of the key, or nil if the
   /// key has no base.
-  mutating func watch(_ key: Key) -> DraftWriteCount? {
+  mutating func watch(_ key: Key) -> SeenKey? {
     guard bases[key] != nil else { return nil }
     bases[key]?.childCount += 1
-    return writeCount(of: key)
+    return SeenKey(version: VersionBelow(writeCount(of: key)), tags: tags(of: key))
   }
 
   /// Records that a draft of this one no longer uses the key. Returns whether this draft no longer uses it either.
@@ -182,6 +192,7 @@ extension DraftState {
         // A draft of this one may have read the value that the policy has replaced.
         if !one.isOwn, !isWritten { writeCounts[key] = writeCount(of: key).next() }
         bases[key]?.version = one.version
+        bases[key]?.tags = one.tags
         bases[key]?.baseline = nil
         bases[key]?.read = nil
       }

@@ -97,6 +97,25 @@ extension KeyWrite {
     }
   }
 
+  /// Returns the same write, whose value keeps these tags unless the write names others.
+  func keepingTags(_ tags: [String]) -> KeyWrite {
+    switch self {
+    case .remove: self
+    case .store(let value, let writeOptions): .store(value, writeOptions.keepingTags(tags))
+    case .merge(let writes):
+      .merge(MergedWrites(writes.values, writes.writeOptions.keepingTags(tags), replaces: writes.replaces))
+    }
+  }
+
+  /// Returns the named tags of the key's value after the write.
+  ///
+  /// - Parameter tags: The tags of the value that the write replaces.
+  /// - Returns: The tags.
+  func namedTags(over tags: [String]) -> [String] {
+    if case .remove = self { return [] }
+    return writeOptions.keepingTags(tags).namedTags
+  }
+
   /// The write options of the value.
   @inlinable
   var writeOptions: WriteOptions {
