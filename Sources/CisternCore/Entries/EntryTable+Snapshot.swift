@@ -19,16 +19,17 @@ extension EntryTable {
     return snapshot
   }
 
-  /// Returns the keys whose values memory holds, one shard after another.
+  /// Returns the keys of some entries, one shard after another. An invalidated entry counts until it is removed.
   ///
-  /// - Parameter includesInProgress: Whether the result includes keys that have a flight and no value.
+  /// - Parameter isIncluded: Whether the result includes the key of an entry; by default, if memory holds its value. Called
+  ///   under locks.
   /// - Returns: The keys, in no particular order.
-  func keys(includingInProgress includesInProgress: Bool = false) -> [Key] {
+  func keys(where isIncluded: (Entry<Value>) -> Bool = { $0.isReady }) -> [Key] {
     var keys: [Key] = []
     for index in 0..<shards.count {
       shards.withShard(at: index) { shard in
         shard.slots.forEach { number, slot, _ in
-          if slot.entry.isReady || includesInProgress { keys.append(shard.slots.key(of: number)) }
+          if isIncluded(slot.entry) { keys.append(shard.slots.key(of: number)) }
         }
       }
     }

@@ -1,0 +1,107 @@
+// The removal of the keys that a closure selects.
+
+extension Cache {
+  /// Removes every key for which `isRemoved` returns true, one after the other, from both tiers.
+  ///
+  /// The closure receives the keys that have a value, fresh or in grace, and those that are being fetched or edited. A fetch of
+  /// a selected key that was in progress when the call began is not stored, and its waiters get the value. Keys that are stored
+  /// during the call may stay. The call ends expired values, as a look-up does. If a tag or a prefix covers the keys,
+  /// ``removeAll(tagged:context:)`` and `removeAll(withPrefix:)` visit no key.
+  ///
+  /// If the second tier cannot be read, its keys are unknown. The call then removes all records of the cache from it instead, and
+  /// sends a ``StoreReport``. Memory keeps the values for which `isRemoved` returned false. Observers receive
+  /// ``Change/Event/cleared``, and these values again.
+  ///
+  /// - Parameters:
+  ///   - isRemoved: The closure that chooses the keys. It is called outside all locks and transactions, once for a key.
+  ///   - context: The writer, for ``Change/context``.
+  /// - Returns: The number of removed keys, without those that could not be read. A key counts if it had a value, fresh or in
+  ///   grace. A key that was only being fetched does not count. Neither does a key whose record a newer schema version wrote. That
+  ///   record is removed, and the key was absent for readers and observers.
+  /// - Throws: The error of `isRemoved`. Keys that were removed before stay removed.
+  /// - Complexity: O(*n*) for *n* keys, on the calling thread. The disk is read in small steps.
+  @discardableResult
+  public func removeAll(where isRemoved: (Key) throws -> Bool, context: WriterContext? = nil) rethrows -> Int {
+    // The value of a key in progress is in no tier yet. A removal prevents that it is stored.
+    let fetched = Set(table.keys { $0.flight != nil })
+    let (sources, isComplete) = keySources()
+    var count = 0
+    for key in Set(sources.keys).union(fetched) {
+      let status = sources[key].map { currentStatus(of: key, in: $0) } ?? .absent
+      guard status != .absent || fetched.contains(key), try isRemoved(key) else { continue }
+      removeValue(forKey: key, context: context)
+      if status == .present { count += 1 }
+    }
+    if !isComplete { removeUnlistedRecords() }
+    return count
+  }
+
+  /// The source in which a key was found.
+  private enum KeySource {
+    /// Memory, a staged write or unconfirmed edits. The value may have been removed or have expired.
+    case unconfirmed
+    /// A record with a value, of this schema version or an older one.
+    case record
+  }
+
+  private enum KeyStatus {
+    /// The key has a value, fresh or in grace, or a confirmed one below unconfirmed edits.
+    case present
+    /// Readers take the key for absent, but it has unconfirmed edits or a record of a newer schema version.
+    case hidden
+    /// No reader finds the key.
+    case absent
+  }
+
+  /// Returns the keys of both tiers, and whether the second tier could list all of its keys.
+  private func keySources() -> (sources: [Key: KeySource], isComplete: Bool) {
+    var sources: [Key: KeySource] = [:]
+    for key in table.keys() { sources[key] = .unconfirmed }
+    // Memory need not hold what unconfirmed edits show.
+    for key in edits.keys { sources[key] = .unconfirmed }
+    guard let secondTier else { return (sources, true) }
+    // Staged keys first: a key that is committed in between is found among the committed ones.
+    for bytes in secondTier.partition.stagedKeys {
+      if let key = secondTier.key(bytes) { sources[key] = .unconfirmed }
+    }
+    let isComplete = secondTier.partition.listRecords { bytes, metadata, _ in
+      if let key = secondTier.key(bytes.copiedBytes()) {
+        let isReadable = metadata.schemaVersion <= writes.schemaVersion && !loader.lifetimes.isGone(metadata)
+        sources[key] = isReadable ? .record : .unconfirmed
+      }
+      return true
+    }
+    return (sources, isComplete)
+  }
+
+  /// Returns whether a key has a value now. Ends an expired one.
+  private func currentStatus(of key: Key, in source: KeySource) -> KeyStatus {
+    let hashed = table.hashed(key)
+    // The look also removes an entry of memory that a tag or a prefix has invalidated.
+    if let held = table.peek(key, hash: hashed.hash), !held.isGone(at: now()) { return .present }
+    if !edits.isEmpty, let edited = edits[key] {
+      let hasConfirmed = edited.queue.base != nil && edited.timing.freshness(at: clock.now()) != .gone
+      return edited.shown != nil || hasConfirmed ? .present : .hidden
+    }
+    if source == .record { return .present }
+    records.endUnnoticed(hashed, isCounted: true)
+    guard let secondTier, let metadata = secondTier.partition.metadata(of: secondTier.bytes(key).rawSpan) else {
+      return .absent
+    }
+    if metadata.schemaVersion > writes.schemaVersion { return .hidden }
+    return loader.lifetimes.isGone(metadata) ? .absent : .present
+  }
+
+  /// Removes all records of the second tier in place of those that it could not list. Otherwise, they would be readable again when
+  /// the tier is.
+  private func removeUnlistedRecords() {
+    guard let partition = secondTier?.partition, partition.mode != .closed else { return }
+    partition.requireRemovalOfAll()
+    writes.deliverChanges()
+    writes.reports.send(
+      StoreReport(
+        .degraded,
+        "the keys on disk could not be read for a removal by a condition; all records of the cache were removed from the disk",
+        location: writes.reports.location))
+  }
+}
