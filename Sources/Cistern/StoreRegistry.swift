@@ -8,10 +8,17 @@ import Locking
 final class StoreRegistry: Sendable {
   static let shared = StoreRegistry()
 
-  private struct Reference: Sendable {
-    weak var store: SharedStore?
+  /// A class, because a debug build of Swift 6.3 reads undefined memory for `dictionary[key]?.property` if the values are
+  /// structures with a weak reference and the key is absent.
+  private final class Reference: Sendable {
+    weak let store: SharedStore?
     /// The identity of the shared state. It differs from that of a later state, even during deinitialization.
     let identity: ObjectIdentifier
+
+    init(_ store: SharedStore) {
+      self.store = store
+      identity = ObjectIdentifier(store)
+    }
   }
 
   /// A living state keeps its engine alive, so that no other engine has the same identity.
@@ -30,7 +37,7 @@ final class StoreRegistry: Sendable {
         // Bound first: Swift 6.3 does not retain an object that it reads by an optional chain to a weak reference.
         if let reference = references[tier.engineIdentity], let store = reference.store { return store }
         // Made outside the lock, below.
-        if let made { references[tier.engineIdentity] = Reference(store: made, identity: ObjectIdentifier(made)) }
+        if let made { references[tier.engineIdentity] = Reference(made) }
         return nil
       }
       if let found {

@@ -137,8 +137,15 @@ package final class SharedStore: Sendable {
     state.withLock { $0.caches.compactMapValues(\.member) }
   }
 
-  private struct OpenCache: Sendable {
-    weak var member: (any StoreMember)?
+  /// A class, because a debug build of Swift 6.3 reads undefined memory for `dictionary[key]?.property` if the values are
+  /// structures with a weak reference and the key is absent.
+  private final class OpenCache: Sendable {
+    weak let member: (any StoreMember)?
     let settings: OpenSettings
+
+    init(member: any StoreMember, settings: OpenSettings) {
+      self.member = member
+      self.settings = settings
+    }
   }
 }
