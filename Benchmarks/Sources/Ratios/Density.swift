@@ -59,8 +59,7 @@ struct Density {
     _ event: String, _ limit: ByteCount, _ dense: Double, _ ordered: Double, target: Double
   ) -> Row {
     Row(
-      title: "share of \(limit) after \(event)", subject: decimal(dense),
-      yardstick: "ordered layout", yardstickCost: decimal(ordered),
+      "share of \(limit) after \(event)", dense: decimal(dense), ordered: decimal(ordered),
       result: (decimal(dense), "≥ \(decimal(target))", dense >= target))
   }
 
@@ -89,7 +88,6 @@ struct Density {
   private func hits(size: Int) async throws -> Row {
     let limit = ByteCount.mebibytes(32)
     let ranks = ZipfRanks(count: 200_000, exponent: 0.9).draw(400_000, seed: 3)
-    let value = [UInt8](repeating: 7, count: size)
     func hits(_ layout: DiskLayout) async throws -> Double {
       let stocked = try await StockedDisk(
         entries: 0, size: 0, limit: limit, durability: .processCrash, layout: layout)
@@ -97,8 +95,7 @@ struct Density {
       var requests = 0
       func request(_ number: Int) {
         requests += 1
-        let key = Int.key(number)
-        if stocked.cache.value(forKey: key) != nil { count += 1 } else { stocked.cache.setValue(value, forKey: key) }
+        if stocked.request(Int.key(number), size: size) { count += 1 }
       }
       for (number, rank) in ranks.enumerated() {
         request(rank)
@@ -110,8 +107,8 @@ struct Density {
     }
     let (dense, ordered) = (try await hits(.dense), try await hits(.ordered))
     return Row(
-      title: "hits of a stream by Zipf's law with one-hit wonders, \(limit), values of \(size) B",
-      subject: decimal(dense), yardstick: "ordered layout", yardstickCost: decimal(ordered),
+      "hits of a stream by Zipf's law with one-hit wonders, \(limit), values of \(size) B",
+      dense: decimal(dense), ordered: decimal(ordered),
       result: (decimal(dense), "> \(decimal(ordered))", dense > ordered))
   }
 }

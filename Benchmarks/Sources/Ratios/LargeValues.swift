@@ -13,8 +13,7 @@ struct LargeValues {
     let dense = try await leastShare(limit, .dense)
     let ordered = try await leastShare(limit, .ordered)
     return Row(
-      title: "least share of \(limit) beside values of almost an eighth", subject: decimal(dense),
-      yardstick: "ordered layout", yardstickCost: decimal(ordered),
+      "least share of \(limit) beside values of almost an eighth", dense: decimal(dense), ordered: decimal(ordered),
       result: (decimal(dense), "≥ 0.50", dense >= 0.5))
   }
 

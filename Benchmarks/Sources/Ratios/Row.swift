@@ -31,6 +31,16 @@ struct Row {
   }
 }
 
+extension Row {
+  /// Creates a row with a figure of the dense layout, beside that of the ordered one.
+  init(
+    _ title: String, dense: String, ordered: String, result: (text: String, target: String, isMet: Bool)
+  ) {
+    self.init(
+      title: title, subject: dense, yardstick: "ordered layout", yardstickCost: ordered, result: result)
+  }
+}
+
 /// Returns the number with two decimal places.
 func decimal(_ value: Double) -> String {
   let hundredths = Int((value * 100).rounded())

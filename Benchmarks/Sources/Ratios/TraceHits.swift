@@ -36,7 +36,7 @@ struct TraceHits {
   let folder: String?
 
   func rows() async throws -> [Row] {
-    guard let folder else { return [] }
+    guard let folder else { return [Row(title: "hits of traces", subject: "needs --traces FOLDER")] }
     var rows: [Row] = []
     for file in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() where file.hasSuffix(".csv") {
       rows.append(try await row(try Trace(folder + "/" + file, name: String(file.dropLast(4)))))
@@ -47,8 +47,7 @@ struct TraceHits {
   private func row(_ trace: Trace) async throws -> Row {
     let (dense, ordered) = (try await hits(trace, .dense), try await hits(trace, .ordered))
     return Row(
-      title: "hits of the trace \(trace.name), \(trace.limit)", subject: percent(dense),
-      yardstick: "ordered layout", yardstickCost: percent(ordered),
+      "hits of the trace \(trace.name), \(trace.limit)", dense: percent(dense), ordered: percent(ordered),
       result: (percent(dense), "> \(percent(ordered))", dense > ordered))
   }
 
@@ -59,13 +58,7 @@ struct TraceHits {
       entries: 0, size: 0, limit: trace.limit, durability: .processCrash, layout: layout)
     var count = 0
     for (number, request) in trace.requests.enumerated() {
-      let key = Int.key(request.key)
-      let isHit: Bool = stocked.cache.withBytes(forKey: key) { _ in true } ?? false
-      if isHit {
-        count += 1
-      } else {
-        stocked.cache.setValue([UInt8](repeating: 7, count: request.size ?? 1000), forKey: key)
-      }
+      if stocked.request(Int.key(request.key), size: request.size ?? 1000) { count += 1 }
       if number.isMultiple(of: 500) { try await stocked.store.flush() }
     }
     try await stocked.close()

@@ -23,8 +23,8 @@ struct WrittenBytes {
     let dense = try await cost(durability, .dense)
     let ordered = try await cost(durability, .ordered)
     return Row(
-      title: "bytes written for each byte of a value of \(size) B, \(durability)", subject: decimal(dense),
-      yardstick: "ordered layout", yardstickCost: decimal(ordered),
+      "bytes written for each byte of a value of \(size) B, \(durability)", dense: decimal(dense),
+      ordered: decimal(ordered),
       result: (decimal(dense / ordered), "≤ 0.50", dense / ordered <= 0.5))
   }
 

@@ -25,6 +25,13 @@ package final class StockedDisk: Sendable {
     try await store.flush()
   }
 
+  /// Looks up a key, and sets a value of this size if it has none. Returns whether it had one.
+  package func request(_ key: Int, size: Int) -> Bool {
+    if cache.value(forKey: key) != nil { return true }
+    cache.setValue([UInt8](repeating: 7, count: size), forKey: key)
+    return false
+  }
+
   /// Waits for all writes, and returns the bytes of all values, divided by the limit.
   package func share(of limit: ByteCount) async throws -> Double {
     try await store.flush()

@@ -32,10 +32,16 @@ extension WritePipeline {
       table.release(reservation)
       return nil
     }
-    if case .refused(let excess) = effects.outcome { reportRefusal(excess, location: reports.location) }
-    deliverChanges()
+    finishBatch(effects.outcome)
     if case .nothing = effects.outcome, let ticket, ticket.number > 0 { return .staged(ticket) }
     return effects.outcome
+  }
+
+  /// Reports a refused write of a batch, and notifies observers, outside all locks.
+  @usableFromInline
+  func finishBatch(_ outcome: WriteOutcome) {
+    if case .refused(let excess) = outcome { reportRefusal(excess, location: reports.location) }
+    deliverChanges()
   }
 
   /// Decides on the writes of a batch, stages them, and records their changes as one set. Called inside the critical

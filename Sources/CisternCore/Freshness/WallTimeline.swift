@@ -41,9 +41,9 @@ package struct WallTimeline: ~Copyable, Sendable {
   ///   - now: The same instant on the monotonic clock.
   /// - Returns: The time of day.
   package func timeOfWrite(_ wallTime: WallTime, now: MonotonicTime) -> WallTime {
-    let time = time(wallTime, now: now)
-    if let passed = passed(at: now), let ahead = time.nanoseconds(since: passed) {
-      let ahead = Int64(clamping: ahead)
+    guard let passed = passed(at: now) else { return wallTime }
+    let time = max(wallTime, passed)
+    if let ahead = time.nanoseconds(since: passed).map({ Int64(clamping: $0) }) {
       // Most writes are not further ahead than an earlier one, and change nothing that threads share.
       if ahead > lead.load(ordering: .relaxed) { lead.max(ahead, ordering: .relaxed) }
     }

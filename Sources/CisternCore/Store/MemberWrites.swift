@@ -122,10 +122,5 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
     return cache.writes.refusal(excess, location: cache.writes.reports.location)
   }
 
-  func finish() {
-    if case .refused(let excess) = effects.outcome {
-      cache.writes.reportRefusal(excess, location: cache.writes.reports.location)
-    }
-    cache.writes.deliverChanges()
-  }
+  func finish() { cache.writes.finishBatch(effects.outcome) }
 }

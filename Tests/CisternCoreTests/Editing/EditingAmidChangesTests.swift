@@ -9,9 +9,7 @@ struct EditingAmidChangesTests {
   func `a value written under a pending edit is shown edited and stored unedited`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: kind, on: executor)
-      let gate = Gate()
-      let edit = subject.edit("edited", gate: gate, fails: true)
-      await gate.arrivals(atLeast: 1)
+      let (edit, gate) = await subject.beginEdit("edited", fails: true)
       subject.cache["k"] = ["set": 1]
       try #require(subject.cache["k"] == ["set": 1, "edited": 1])
       let loaded = try await subject.cache.refreshValue(forKey: "k") { _ in ["loaded": 1] }
@@ -31,9 +29,7 @@ struct EditingAmidChangesTests {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: kind, on: executor)
       subject.cache["k"] = ["below": 1]
-      let gate = Gate()
-      let edit = subject.edit("over", gate: gate, fails: true)
-      await gate.arrivals(atLeast: 1)
+      let (edit, gate) = await subject.beginEdit("over", fails: true)
       try #require(subject.cache["k"] == ["below": 1, "over": 1])
       subject.cache["k"] = ["after": 1, "over": 2]
       try #require(subject.cache["k"] == ["after": 1, "over": 1])
@@ -150,9 +146,7 @@ struct EditingAmidChangesTests {
       let subject = try FieldsSubject(plain: kind, on: executor)
       let cache = subject.cache
       cache.setValue(["base": 1], forKey: "k", tags: ["tag"])
-      let gate = Gate()
-      let edit = subject.edit("edited", gate: gate)
-      await gate.arrivals(atLeast: 1)
+      let (edit, gate) = await subject.beginEdit("edited")
       removal.apply(to: cache)
       let fetches = Recorder<Void>()
       for _ in 0..<3 {
@@ -182,9 +176,7 @@ struct EditingAmidChangesTests {
       let subject = try FieldsSubject(plain: kind, on: executor)
       let cache = subject.cache
       cache.setValue(["base": 1], forKey: "k", tags: ["tag"])
-      let gate = Gate()
-      let edit = subject.edit("edited", gate: gate)
-      await gate.arrivals(atLeast: 1)
+      let (edit, gate) = await subject.beginEdit("edited")
       cache.removeAll(tagged: "other")
       cache.removeAll(withPrefix: "l")
       let shown: Fields = ["base": 1, "edited": 1]
@@ -201,9 +193,7 @@ struct EditingAmidChangesTests {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(plain: kind, on: executor)
       subject.cache.setValue(["base": 1], forKey: "k", expiry: .after(.seconds(10)))
-      let gate = Gate()
-      let edit = subject.edit("edited", gate: gate, fails: true)
-      await gate.arrivals(atLeast: 1)
+      let (edit, gate) = await subject.beginEdit("edited", fails: true)
       subject.clock.advance(by: .seconds(11))
       try #require(subject.cache["k"] == ["base": 1, "edited": 1])
       gate.open()

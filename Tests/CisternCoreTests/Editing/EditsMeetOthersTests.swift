@@ -103,9 +103,7 @@ struct EditsMeetOthersTests {
       let subject = try FieldsSubject(plain: kind, on: executor)
       let cache = subject.cache
       cache.setValue(["base": 1], forKey: "k", expiry: .after(.seconds(10), graceStale: .seconds(50)))
-      let gate = Gate()
-      let edit = subject.edit("edited", gate: gate)
-      await gate.arrivals(atLeast: 1)
+      let (edit, gate) = await subject.beginEdit("edited")
       subject.clock.advance(by: .seconds(seconds))
       let loaded = try await cache.loadedValue(forKey: "k", policy: .freshOnly) { _ in ["fetched": 1] }
       try #require(loaded.value == ["base": 1, "edited": 1] && !loaded.isStale)

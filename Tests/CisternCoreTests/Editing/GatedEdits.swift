@@ -23,6 +23,16 @@ extension FieldsSubject {
     }
   }
 
+  /// Begins an edit of `k` that sets a field, and returns when its operation waits at the gate.
+  func beginEdit(
+    _ field: String, fails: Bool = false, context: WriterContext? = nil
+  ) async -> (edit: Task<Fields?, any Error>, gate: Gate) {
+    let gate = Gate()
+    let edit = edit(field, gate: gate, fails: fails, context: context)
+    await gate.arrivals(atLeast: 1)
+    return (edit, gate)
+  }
+
   /// Commits all staged writes, and returns the value of `k` after a crash.
   func afterCrash() throws -> Fields? {
     tier?.commit()

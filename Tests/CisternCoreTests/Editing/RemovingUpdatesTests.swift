@@ -113,9 +113,7 @@ struct RemovingUpdatesTests {
       let cache = subject.cache
       let changes = Recorder<String>()
       let token = cache.observe { changes.record("\($0.event)") }
-      let gate = Gate()
-      let edit = subject.edit("edited", gate: gate)
-      await gate.arrivals(atLeast: 1)
+      let (edit, gate) = await subject.beginEdit("edited")
       try #require(cache["k"] == ["edited": 1])
       try await Self.remove(form, subject)
       try #require(cache["k"] == nil)

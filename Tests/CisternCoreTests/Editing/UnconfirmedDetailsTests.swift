@@ -23,9 +23,7 @@ struct UnconfirmedDetailsTests {
         subject.clock.advance(by: .seconds(1000))
         cache.setValue(["base": 1], forKey: "k", tags: tags)
         subject.clock.advance(by: .seconds(10))
-        let gate = Gate()
-        let edit = subject.edit("edited", gate: gate, fails: true)
-        await gate.arrivals(atLeast: 1)
+        let (edit, gate) = await subject.beginEdit("edited", fails: true)
         subject.clock.advance(by: .seconds(5))
         if place == .evicted { subject.store.trimMemory(to: .bytes(0)) }
         let shown: Fields = ["base": 1, "edited": 1]

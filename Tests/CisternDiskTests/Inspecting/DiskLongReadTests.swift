@@ -16,6 +16,7 @@ import Testing
       try await tier.readLong("hold") { engine, read in
         try engine.file?.environment.withRead { (transaction) throws(LMDBError) in
           hasBegun.set(true)
+          // A long read asks between its steps whether it must end. The pause leaves the processor to the other threads.
           while read.interruption == nil { usleep(1000) }
         }
         return read.interruption
