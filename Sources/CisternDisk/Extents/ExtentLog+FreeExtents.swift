@@ -4,7 +4,8 @@ extension ExtentLog {
   /// Returns whether records of these sizes have places in this transaction, in this order.
   func hasRoom(for sizes: some Sequence<Int>, in stream: Extent.Stream, during horizon: TransactionHorizon) -> Bool {
     var rest = openRoom(in: stream)
-    var left = reusableExtents(for: stream, during: horizon).count
+    // Counting visits all extents of the file. Most batches fit into the open one.
+    lazy var left = reusableExtents(for: stream, during: horizon).count
     for size in sizes {
       let room = ExtentLayout.room(for: size)
       if room > rest {
