@@ -2,7 +2,7 @@ import CisternCore
 import LMDB
 
 extension DiskFile {
-  /// Returns the names of all partitions, in byte order.
+  /// Returns the names of all partitions that can have records, in byte order.
   func partitionNames() throws(LMDBError) -> [String] {
     try environment.withRead { (transaction) throws(LMDBError) -> [String] in
       let prefix = MetaTable.partition("")
@@ -36,7 +36,9 @@ extension DiskFile {
         }
       }
     }
-    for name in try partitionNames() { try purgeInvalidated(Partition(name: name), upTo: count, &extents) }
+    // A cleared partition has no generation, and can have invalidations.
+    let names = try environment.withRead { (transaction) throws(LMDBError) in try transaction.partitionNames(in: meta) }
+    for name in names.sorted() { try purgeInvalidated(Partition(name: name), upTo: count, &extents) }
   }
 
   private func purgeInvalidated(
@@ -63,13 +65,13 @@ extension DiskFile {
     }
   }
 
-  /// The generations whose records are not purged yet, although no reader sees them.
-  func deadGenerations() throws(LMDBError) -> [Generation] {
+  /// Returns the generations whose records are not purged yet, although no reader sees them. Returns at most `limit` of them.
+  func deadGenerations(limit: Int = .max) throws(LMDBError) -> [Generation] {
     try environment.withRead { (transaction) throws(LMDBError) -> [Generation] in
       var found: [Generation] = []
       var cursor = try transaction.cursor(in: meta)
       var isAtDead = try cursor.move(toFirstFrom: [MetaTable.deadPrefix].rawSpan)
-      while isAtDead, let generation = MetaTable.deadGeneration(at: cursor) {
+      while isAtDead, found.count < limit, let generation = MetaTable.deadGeneration(at: cursor) {
         found.append(generation)
         isAtDead = try cursor.moveToNext()
       }

@@ -77,6 +77,10 @@ package struct DiskFaults: Sendable {
   ///
   /// The writer thread calls this closure at the end of each write transaction.
   package var atCommit: @Sendable () -> Fault?
+  /// Returns the fault of an opening, after it has opened the data file.
+  package var atOpening: @Sendable () -> Fault? = { nil }
+  /// Returns the fault of a write-through to the device.
+  package var atSynchronization: @Sendable () -> Fault? = { nil }
   /// Returns whether the device is full, after a write failed. If nil, the tier tests the device.
   package var isDeviceFull: (@Sendable () -> Bool)?
   /// Returns the free bytes of the device. If nil, the tier asks the system.

@@ -116,6 +116,17 @@ struct CommitProgress: Sendable {
     if excess > 0 { failures.removeFirst(excess) }
   }
 
+  /// Whether commits wait to be as durable as the store promises.
+  var hasUnsynchronizedCommits: Bool { durable < settled }
+
+  /// Records a failure of every settled write that is not durable, because the commits could not be written through.
+  ///
+  /// A caller that waits for one of these writes late gets this failure, too.
+  mutating func noteNotSynchronized(_ error: CisternError) {
+    guard hasUnsynchronizedCommits else { return }
+    note(Failure(tickets: durable.next()...settled, error: error))
+  }
+
   /// Marks every settled write as durable. Returns the waiters to resume.
   mutating func makeDurable() -> [Resumption] {
     durable = settled

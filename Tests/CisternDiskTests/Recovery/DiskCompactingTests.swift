@@ -1,4 +1,5 @@
 import CisternTestSupport
+import LMDB
 import Testing
 
 @testable import CisternCore
@@ -58,5 +59,25 @@ import Testing
       #expect(tier.checkInvariants() == [])
       try await tier.close()
     }
+  }
+
+  @Test func `a compaction ends the invalidations of a cache without records`() async throws {
+    let tier = try openTier(scratch)
+    let cache = try tier.cache()
+    cache.put("k", bytes("value"))
+    try await tier.flush()
+    _ = cache.stageRemovalOfAll()
+    _ = cache.stageInvalidation(.tag("tag"))
+    try await tier.close()
+    _ = try DiskTier.compact(directory: scratch.store)
+    let limits = try DiskLimits(.mebibytes(16), location: "")
+    let opening = DiskOpening(directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)), limits: limits)
+    let file = try DiskFile.open(
+      directory: scratch.store, options: opening.environmentOptions(), layout: .only(.tested))
+    let pending = try file.environment.withRead { (transaction) throws(LMDBError) in
+      try transaction.invalidationRows(of: "cache", endedAfter: .max, in: file.meta).inForce.count
+    }
+    #expect(pending == 0)
+    try file.close()
   }
 }

@@ -66,6 +66,30 @@ struct CommitProgressTests {
     #expect(await subject.wait(13, includingEarlier: false).value == nil)
   }
 
+  @Test func `a failed write-through fails the commits since the last one, and no earlier or later ones`() async {
+    let subject = Subject()
+    subject.settle(3)
+    let waiting = await subject.wait(5, includingEarlier: false)
+    let flush = await subject.wait(6, includingEarlier: true)
+    subject.progress.withLock { progress in
+      progress.settle(through: 6)
+      progress.noteNotSynchronized(CommitProgressTests.failure)
+    }
+    subject.settle(6)
+    #expect(await waiting.value == .diskFailed)
+    #expect(await flush.value == .diskFailed)
+    subject.settle(8)
+    for ticket in [CommitTicket(number: 4), 6] {
+      #expect(await subject.wait(ticket, includingEarlier: false).value == .diskFailed)
+    }
+    for ticket in [CommitTicket(number: 3), 7] {
+      #expect(await subject.wait(ticket, includingEarlier: false).value == nil)
+    }
+    // Without such commits, a failure concerns no write.
+    subject.progress.withLock { $0.noteNotSynchronized(CommitProgressTests.failure) }
+    #expect(await subject.wait(8, includingEarlier: false).value == nil)
+  }
+
   @Test func `every waiter receives the failure of its write, even if very many writes fail at once`() async {
     let subject = Subject()
     let flush = await subject.wait(20_000, includingEarlier: true)

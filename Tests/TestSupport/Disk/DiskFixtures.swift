@@ -34,7 +34,7 @@ package func openTier(
   var options = DiskOptions(
     limit: limit, layout: layout, durability: durability, isReadOnly: isReadOnly, commitInterval: interval)
   // The interval is so long that only a flush starts a retry in a test.
-  options.retryInterval = .seconds(3600)
+  options.retryInterval = .unreachable
   options.faults = faults
   return try DiskTier(directory: scratch.store, options: options) { report in
     delivered.reports.withLock { $0.append(report) }

@@ -14,7 +14,7 @@ package struct TierWithLongReader {
     var options = DiskOptions(
       limit: .mebibytes(1), layout: layout, durability: .processCrash, commitInterval: .milliseconds(1))
     options.readerPatience = patience
-    options.retryInterval = .seconds(3600)
+    options.retryInterval = .unreachable
     tier = try DiskTier(directory: directory.store, options: options) { report in
       delivered.reports.withLock { $0.append(report) }
     }

@@ -103,7 +103,7 @@ extension Writer {
 
   /// Commits an empty change, to test whether the disk works.
   private func advanceTransaction(in file: DiskFile) throws(LMDBError) {
-    try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
+    try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
       try step.advanceTransaction(in: &transaction.transaction)
     }
   }
@@ -111,6 +111,8 @@ extension Writer {
   /// Fails the waiters of all writes up to the ticket, and keeps the store degraded. The changes stay staged.
   private func giveUpStaged(through: CommitTicket, _ error: LMDBError) {
     let failure = failure("the disk still fails; the staged writes are not on disk", error)
+    // Commits of the time before the failure can wait to be written through.
+    if engine.progress.withLock({ $0.hasUnsynchronizedCommits }) { synchronize() }
     let waiters = engine.progress.withLock { progress in
       progress.note([], through: through, error: failure)
       progress.settle(through: through)

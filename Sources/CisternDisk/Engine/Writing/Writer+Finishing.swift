@@ -102,23 +102,28 @@ extension Writer {
     }
     if engine.options.durability == .powerCut {
       guard isAwaited else { return noteChanges() }
-      synchronize()
+      if let error = synchronize(), engine.mode == .active { degrade(error) }
     }
     noteChanges()
     for waiter in engine.progress.withLock({ $0.makeDurable() }) { waiter.resume() }
   }
 
-  /// Writes the file through to the device. If that fails, the method fails all waiters and degrades the store.
-  func synchronize() {
-    guard engine.mode == .active, let file = engine.file else { return }
+  /// Writes the file through to the device, also after a group whose last transaction failed: the earlier ones are committed.
+  ///
+  /// - Returns: The error of the device. It is recorded as the failure of all commits that were not durable.
+  @discardableResult
+  func synchronize() -> LMDBError? {
+    guard engine.mode == .active || engine.mode == .degraded, let file = engine.file else { return nil }
     do {
+      try engine.injectFault(engine.options.faults.atSynchronization(), in: "synchronize")
       try file.environment.synchronize(force: true)
+      return nil
     } catch {
       // The commits are in the file, but the newest ones may not survive a power cut.
       let failure = CisternError(
         .diskFailed, "the last commits could not be written to the device", location: engine.directory, cause: error)
-      engine.failWaiters(failure)
-      degrade(error)
+      engine.progress.withLock { $0.noteNotSynchronized(failure) }
+      return error
     }
   }
 }

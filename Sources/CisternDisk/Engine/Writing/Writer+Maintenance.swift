@@ -28,7 +28,7 @@ extension Writer {
   private func purgeSome() throws(LMDBError) {
     guard let generation = deadGenerations.last, let file = engine.file else { return }
     let count = max(1, deviceRoom.limits.pagesPerTransaction / 4)
-    let isDone = try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
+    let isDone = try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
       try step.records.purge(generation, upTo: count, in: &transaction).isDone
     }
     guard isDone else { return }
@@ -38,14 +38,13 @@ extension Writer {
   }
 
   private func examineDefects() throws(LMDBError) {
-    let reportedDefects = engine.reportedDefects.withLock { reportedDefects in
-      let all = reportedDefects
-      reportedDefects = []
-      return all
+    let defects = engine.reportedDefects.withLock { reported in
+      defer { reported = [] }
+      return reported
     }
     var records: [(partition: Partition, key: [UInt8])] = []
-    for reportDefect in reportedDefects {
-      switch reportDefect {
+    for defect in defects {
+      switch defect {
       // An error of a file that was replaced since does not concern the current file.
       case .file(let error, let environment): if environment === engine.file?.environment { throw error }
       case .record(let partition, let key): records.append((partition, key))
@@ -55,7 +54,7 @@ extension Writer {
     var removed: [(partition: Partition, key: [UInt8])] = []
     var leaving: [EvictedKey] = []
     do throws(LMDBError) {
-      try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
+      try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
         for (partition, key) in records {
           // Before the removal: the record belongs to this clear count or an earlier one.
           let (clearCount, generation) = partition.clearCountAndGeneration
@@ -74,14 +73,14 @@ extension Writer {
       for key in leaving { key.withdraw() }
       throw error
     }
-    for key in removed {
-      engine.report(.damagedRecord, "a record of the cache \(key.partition.name) had a wrong checksum, and was removed")
-      key.partition.report([RecordLoss(key: key.key, cause: .damaged)])
+    for (partition, key) in removed {
+      engine.report(.damagedRecord, "a record of the cache \(partition.name) had a wrong checksum, and was removed")
+      partition.report([RecordLoss(key: key, cause: .damaged)])
     }
   }
 
-  /// Runs `body` in a separate write transaction, and publishes the resulting counts after the commit.
-  func runMaintenance<Result>(
+  /// Runs `body` in a write transaction apart from a commit group, and publishes the resulting counts after the commit.
+  func commitSeparately<Result>(
     in file: DiskFile,
     _ body: (inout WriteStep, inout IndexTransaction) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {
@@ -93,6 +92,7 @@ extension Writer {
       return (result, step.outcome, transaction.transaction.transactionNumber)
     }
     file.knownTransaction.store(outcome.hasChanges ? number : number.previous(), ordering: .releasing)
+    if outcome.hasDeadGenerations { loadDeadGenerations() }
     for partition in engine.partitions {
       if let counts = outcome.counts[partition.generation] ?? nil { partition.counters.set(counts) }
     }
@@ -105,34 +105,9 @@ extension Writer {
   func loadDeadGenerations() {
     guard let file = engine.file, !engine.options.isReadOnly else { return }
     do {
-      deadGenerations = try file.environment.withRead { (transaction) throws(LMDBError) -> [Generation] in
-        var found: [Generation] = []
-        var cursor = try transaction.cursor(in: file.meta)
-        var isAtDead = try cursor.move(toFirstFrom: [MetaTable.deadPrefix].rawSpan)
-        while isAtDead, found.count < 64, let generation = MetaTable.deadGeneration(at: cursor) {
-          found.append(generation)
-          isAtDead = try cursor.moveToNext()
-        }
-        return found
-      }
+      deadGenerations = try file.deadGenerations(limit: 64)
     } catch {
       engine.noteReadFailure(error, of: file.environment)
     }
-  }
-}
-
-extension DiskEngine {
-  /// Throws the error that a test injects into the commit, if any.
-  func injectFault() throws(LMDBError) {
-    let code: LMDBError.Code =
-      switch options.faults.atCommit() {
-      case nil: .other(0)
-      case .noSpace: .noSpace
-      case .inputOutput: .ioError
-      case .corrupted: .corrupted
-      case .panic: .panic
-      case .mapFull: .mapFull
-      }
-    if code != .other(0) { throw LMDBError(code, operation: "commit", message: "a fault that a test injected") }
   }
 }

@@ -103,6 +103,7 @@ extension Writer {
     var atOnce = 16
     var passes = 0
     var hasRecords = true
+    // If all records are marked as read, the first pass clears the marks, and the second pass evicts.
     while rounds < 3 || (freed < bytes && hasRecords) {
       rounds += 1
       do throws(LMDBError) {
@@ -117,7 +118,7 @@ extension Writer {
         if passes > 1 { keeping = false }
         atOnce = 1
       }
-      // If all records are marked as read, the first pass clears the marks, and the second pass evicts.
+      // A bound, in case that another process fills the room as fast as this one makes it.
       if rounds > 10_000 { break }
     }
     return hasRecords
@@ -151,7 +152,7 @@ extension Writer {
     var leaving: [EvictedKey] = []
     let invalidationVersions = engine.invalidationVersions
     do throws(LMDBError) {
-      let (result, evicted) = try runMaintenance(in: file) {
+      let (result, evicted) = try commitSeparately(in: file) {
         (step, transaction) throws(LMDBError) -> (Result, [EvictedRecord]) in
         step.records.setPosition(commit.position)
         let result = try body(&step, &transaction)
@@ -200,7 +201,7 @@ extension Writer {
     var pages = deviceRoom.limits.largestRecord / DiskLimits.pageSize
     while pages > 1 {
       do throws(LMDBError) {
-        return try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
+        return try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
           try step.mergeFreeLists(withPages: pages, in: &transaction.transaction)
         }
       } catch {
@@ -215,7 +216,7 @@ extension Writer {
     var count = 0
     do throws(LMDBError) {
       while count < 2 {
-        try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
+        try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
           try step.advanceTransaction(in: &transaction.transaction)
         }
         count += 1

@@ -11,7 +11,7 @@ extension Writer {
     guard var walk else { return }
     let found = try walk.next(max(1, deviceRoom.limits.pagesPerTransaction / 4), in: file)
     if !found.isEmpty {
-      try runMaintenance(in: file) { (step, transaction) throws(LMDBError) in
+      try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
         try step.records.purge(found, of: walk.generation, concealedBy: walk.set, in: &transaction)
       }
     }
@@ -20,7 +20,7 @@ extension Writer {
       return
     }
     self.walk = nil
-    let ended = try runMaintenance(in: file) {
+    let ended = try commitSeparately(in: file) {
       (step, transaction) throws(LMDBError) -> (row: InvalidationVersionRow, number: TransactionNumber)? in
       // A changed generation means that the partition was cleared and written again. The walk has not seen the new
       // records.

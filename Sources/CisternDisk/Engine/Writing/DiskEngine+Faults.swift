@@ -1,0 +1,28 @@
+import LMDB
+
+extension DiskEngine {
+  /// Throws the error that a test injects into the commit, if any.
+  func injectFault() throws(LMDBError) { try injectFault(options.faults.atCommit(), in: "commit") }
+
+  /// Throws the error of a fault that a test injects, if any.
+  func injectFault(_ fault: DiskFaults.Fault?, in operation: String) throws(LMDBError) {
+    if let fault { throw fault.error(of: operation) }
+  }
+}
+
+extension DiskFaults.Fault {
+  /// Returns the error that LMDB would throw.
+  func error(of operation: String) -> LMDBError {
+    LMDBError(code, operation: operation, message: "a fault that a test injected")
+  }
+
+  private var code: LMDBError.Code {
+    switch self {
+    case .noSpace: .noSpace
+    case .inputOutput: .ioError
+    case .corrupted: .corrupted
+    case .panic: .panic
+    case .mapFull: .mapFull
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import CisternTestSupport
+import CisternTesting
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// Commits that must be on the device before their callers resume, while transactions or write-throughs fail.
+@Suite struct SynchronizationTests {
+  private let scratch = TemporaryDirectory()
+  /// The fault of each transaction.
+  private let transactionFault = Switch<DiskFaults.Fault>()
+  /// The fault of each write-through.
+  private let synchronizationFault = Switch<DiskFaults.Fault>()
+  private let transactions = Recorder<Void>()
+  private let synchronizations = Recorder<Void>()
+
+  /// Opens a tier that commits only if a caller waits.
+  private func openTier(failingFrom first: Int = .max) throws -> DiskTier {
+    let (transactions, transactionFault) = (transactions, transactionFault)
+    var faults = DiskFaults {
+      transactions.record(())
+      return transactions.count >= first ? .inputOutput : transactionFault.peek()
+    }
+    faults.atSynchronization = { [synchronizations, synchronizationFault] in
+      synchronizations.record(())
+      return synchronizationFault.peek()
+    }
+    return try CisternTestSupport.openTier(
+      scratch, limit: .mebibytes(4), durability: .powerCut, interval: .unreachable, faults: faults)
+  }
+
+  /// Stages writes that one transaction cannot hold, and returns whether each is on disk.
+  private func write(_ tier: DiskTier) async throws -> [Bool] {
+    let cache = try tier.cache()
+    let tickets = (0..<600).compactMap { number -> CommitTicket? in
+      guard case .staged(let ticket) = cache.put("k\(number)", value(number, size: 1000)) else { return nil }
+      return ticket
+    }
+    return await withTaskGroup(of: Bool.self) { group in
+      for ticket in tickets { group.addTask { await Self.isCommitted(ticket, in: cache) } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+
+  private static func isCommitted(_ ticket: CommitTicket, in cache: any TransactionalPartition) async -> Bool {
+    do {
+      try await cache.waitForCommit(ticket)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  @Test(arguments: [DiskFaults.Fault?.none, .inputOutput])
+  func `a group whose second transaction fails confirms the writes of the first one only after a write-through`(
+    fault: DiskFaults.Fault?
+  ) async throws {
+    let tier = try openTier(failingFrom: 2)
+    synchronizationFault.set(fault)
+    let results = try await write(tier)
+    #expect(tier.engine.mode == .degraded)
+    #expect(results.contains(false) && synchronizations.count > 0)
+    // Without a write-through, a power cut could undo the first transaction.
+    #expect(results.contains(true) == (fault == nil))
+    try? await tier.close()
+  }
+
+  @Test func `a caller that waits after a failed write-through gets its error`() async throws {
+    let tier = try openTier()
+    let cache = try tier.cache()
+    guard case .staged(let early) = cache.put("early", bytes("value")) else { throw Broken() }
+    guard case .staged(let waiting) = cache.put("waiting", bytes("value")) else { throw Broken() }
+    synchronizationFault.set(.inputOutput)
+    #expect(await !Self.isCommitted(waiting, in: cache))
+    #expect(await !Self.isCommitted(early, in: cache))
+    #expect(tier.engine.mode == .degraded)
+    // The device works again. The writes are in the file, but may not be on the device.
+    synchronizationFault.set(nil)
+    try await tier.engine.waitForCommit(tier.engine.nextTicket(), includingEarlier: true)
+    #expect(await !Self.isCommitted(early, in: cache))
+    #expect(tier.engine.mode == .active)
+    try await tier.close()
+  }
+
+  @Test func `a commit without a waiter is not confirmed by the failed retries of a later one`() async throws {
+    let tier = try openTier()
+    let cache = try tier.cache()
+    guard case .staged(let ticket) = cache.put("k", bytes("value")) else { throw Broken() }
+    // Commits without a waiter.
+    tier.engine.monitor.change { $0.isFull = true }
+    while tier.engine.progress.withLock({ $0.settled }) < ticket { await Task.yield() }
+    transactionFault.set(.inputOutput)
+    synchronizationFault.set(.inputOutput)
+    cache.put("other", bytes("value"))
+    tier.engine.monitor.change { $0.isFull = true }
+    while tier.engine.mode == .active { await Task.yield() }
+    #expect(synchronizations.count == 0)
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(await !Self.isCommitted(ticket, in: cache))
+    try? await tier.close()
+  }
+}
