@@ -38,7 +38,12 @@ extension DiskOpening {
   ) throws(LMDBError) -> DiskFile {
     if file.isNew || (file.identity != nil && (expected == nil || file.identity == expected)) { return file }
     if file.identity == nil, expected == nil || !isAlone {
-      try file.assignIdentity()
+      do {
+        try file.assignIdentity()
+      } catch {
+        try file.close()
+        throw error
+      }
       return file
     }
     try file.close()

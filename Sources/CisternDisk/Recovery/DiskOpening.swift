@@ -85,21 +85,27 @@ struct DiskOpening {
     if isUnsynchronized || mark?.isValid(for: fingerprint, limit: limits.limit) != true {
       try write(newMark, claim, isNew: mark == nil)
     }
-    var file = try openTrusted(newIdentity)
-    file = try identified(file, mark?.file.identity, isAlone: isAlone)
-    if !isAlone { try requireLayout(of: file, mark, claim) }
-    try agree(on: file, &newMark, claim)
-    if isAlone, wasUnsynchronized, !isUnsynchronized {
-      try lmdb { () throws(LMDBError) in try file.environment.synchronize(force: true) }
-      newMark.state = .sound
-      try write(newMark, claim, isNew: false)
-    }
-    if isAlone {
-      file = try replaceIfUnsuitable(file, claim)
+    var file = try identified(try openTrusted(newIdentity), mark?.file.identity, isAlone: isAlone)
+    do throws(CisternError) {
+      if let fault = options.faults.atOpening() { throw cisternError(fault.error(of: "open")) }
+      if !isAlone { try requireLayout(of: file, mark, claim) }
       try agree(on: file, &newMark, claim)
-      // If this fails, caches with other spellings of their names are not found. The next commit fails for the same
-      // reason.
-      try? file.normalizeNames()
+      if isAlone, wasUnsynchronized, !isUnsynchronized {
+        try lmdb { () throws(LMDBError) in try file.environment.synchronize(force: true) }
+        newMark.state = .sound
+        try write(newMark, claim, isNew: false)
+      }
+      if isAlone {
+        file = try replaceIfUnsuitable(file, claim)
+        try agree(on: file, &newMark, claim)
+        // If this fails, caches with other spellings of their names are not found. The next commit fails for the same
+        // reason.
+        try? file.normalizeNames()
+      }
+    } catch {
+      // An open file would be shared with the next opening, whose options can differ. A file that a step has closed stays closed.
+      try? file.close()
+      throw error
     }
     file.note.begin(file.environment, claim, isTrusted: isAlone || fingerprint != nil)
     return file

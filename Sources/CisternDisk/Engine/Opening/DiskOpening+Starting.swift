@@ -23,6 +23,7 @@ extension DiskOpening {
     do {
       try Writer.start(for: engine)
     } catch {
+      engine.closeFile()
       throw CisternError(
         .diskFailed, "the store's writer thread could not be started", location: directory, cause: error)
     }
