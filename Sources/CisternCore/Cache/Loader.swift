@@ -150,10 +150,11 @@ extension Loader {
   ) -> LoadDecision {
     let policy = options?.policy ?? settings.policy
     var demand = policy.demand
-    // The older value, if the second tier alone has it.
-    var secondTierFallback: Fallback<Value>?
+    // Read once: an older value of the second tier must not be returned after an invalidation since its look-up.
+    let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
+    // The older value that the second tier had beside a flight. A later flight has begun after a write or removal of the key.
+    var lookedUp: (fallback: Fallback<Value>?, flight: Flight<Value>)?
     while true {
-      let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
       let decision = table.load(key, at: lifetimes.now(), accepting: demand, priority: priority) {
         table.makeFlight(for: key, work: work, priority: priority, flightOptions: flightOptions)
       }
@@ -171,15 +172,16 @@ extension Loader {
       case .lookInSecondTier(let flight):
         switch records.lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand) {
         case .loaded(let loaded): return .use(loaded)
-        case .nothing(let fallback): secondTierFallback = fallback
+        case .nothing(let fallback): lookedUp = (fallback, flight)
         }
         demand.hasLookedInSecondTier = true
       case .join(let flight, let waiter, _, let fallback):
         let waitLimits = waitLimits(
-          options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback,
-          lendsPermit: lendsPermit())
+          options, invalidationVersion: invalidationVersion, fallback: fallback,
+          secondTierFallback: lookedUp?.flight === flight ? lookedUp?.fallback : nil, lendsPermit: lendsPermit())
         return .join(flight, waiter: waiter, waitLimits)
       case .lead(let flight, let waiter, let fallback, let looksInSecondTier):
+        var secondTierFallback: Fallback<Value>?
         if looksInSecondTier {
           switch records.lookUp(for: flight, of: key, accepting: demand) {
           case .completed(let loaded):

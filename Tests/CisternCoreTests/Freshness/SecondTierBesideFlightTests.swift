@@ -177,4 +177,39 @@ struct SecondTierBesideFlightTests {
       try #require(subject.findings == [])
     }
   }
+
+  @Test(arguments: SubjectKind.tiered, [false, true])
+  func `a load returns no older value that was removed after its look-up beside a flight`(
+    kind: SubjectKind, byTag: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor, expiry: .minute)
+      let (cache, gate) = (subject.cache, Gate())
+      cache.setValue(-1, forKey: "a", tags: ["tag"])
+      subject.clock.advance(by: .seconds(61))
+      cache.trim(toCost: 0)
+      let reload = subject.load("a", policy: .reload) { _ in
+        try await gate.pass()
+        throw Broken()
+      }
+      await gate.arrivals(atLeast: 1)
+      let tier = try #require(subject.tier)
+      tier.setAfterLoad { _ in
+        tier.setAfterLoad { _ in }
+        if byTag { cache.removeAll(tagged: "tag") } else { cache["a"] = nil }
+        // Begins another flight, unless the first one is still in progress.
+        cache.refresh("a") { _ in
+          try await gate.pass()
+          throw Broken()
+        }
+      }
+      let load = subject.load("a", policy: .freshElseStale) { _ in throw Broken(number: 2) }
+      while cache.statistics.joins == 0 { await Task.yield() }
+      gate.open()
+      try #require(await outcome(load) == .failure("\(Broken())"))
+      try #require(await outcome(reload) == .failure("\(Broken())"))
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(cache["a"] == nil && subject.findings == [])
+    }
+  }
 }
