@@ -38,9 +38,14 @@ final class Circuit: Sendable {
 
   /// Throws if a call would be rejected now. A call that waits for a permit checks this before, and begins after it.
   func check(by clock: any CacheClock) throws(CircuitRejection) {
+    if let rejection = rejection(by: clock) { throw rejection }
+  }
+
+  /// Returns the reason for which a call would be rejected now; nil if it would be admitted.
+  func rejection(by clock: any CacheClock) -> CircuitRejection? {
     let now = clock.now()
     let rejection = state.withLock { state in isPartOfProbe(state) ? nil : state.rejection(at: now) }
-    if let rejection { throw CircuitRejection(rejection, at: now) }
+    return rejection.map { CircuitRejection($0, at: now) }
   }
 
   /// Calls a fetch, if the breaker permits it, and counts its result.

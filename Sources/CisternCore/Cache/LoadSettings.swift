@@ -56,7 +56,10 @@ extension LoadSettings {
         // The breaker opened after an attempt. The caller learns of the origin's failure, not of the rejection.
         if error is CircuitRejection, let failure { throw failure }
         failure = error
-        guard let retry, !Task.isCancelled, retry.retries(error, attempt: attempt) else { throw error }
+        guard let retry, !Task.isCancelled, retry.retries(error, attempt: attempt),
+          // The pause before a call that the breaker rejects would delay the error.
+          circuit?.rejection(by: clock) == nil
+        else { throw error }
         try await clock.sleep(until: clock.now().advanced(by: retry.delay(afterAttempt: attempt, hash: hash)))
         attempt += 1
       }

@@ -61,11 +61,12 @@ final class RetryPauses: Sendable {
   func pause(for hash: UInt64, created: WallTime, now: MonotonicTime) -> RetryPause? {
     pauses.withLock { pauses in
       guard let pause = pauses[hash] else { return nil }
-      guard pause.end > now, created < pause.start else {
+      guard pause.end > now else {
         pauses[hash] = nil
         return nil
       }
-      return pause
+      // The pause stays for explicit refreshes, which it concerns even after a write of the key.
+      return created < pause.start ? pause : nil
     }
   }
 

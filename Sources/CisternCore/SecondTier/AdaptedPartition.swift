@@ -8,12 +8,18 @@ package final class AdaptedPartition: TransactionalPartition {
   private let base: any SecondTierPartition
   private let removalOfAllIsDue = Atomic<Bool>(false)
 
-  /// The number of the newest invalidation version of all adapted partitions. The versions begin with the time of day, so
-  /// that they also rise over restarts.
-  private static let newestNumber = Atomic<UInt64>(UInt64(max(1, SystemClock().wallTime().nanosecondsSince1970)))
+  /// The number of the newest invalidation version of all adapted partitions.
+  private static let newestOfAll = Atomic<UInt64>(0)
+  /// The number of the newest invalidation version of this partition.
+  ///
+  /// The versions begin with the time of day, so that they also rise over restarts. They rise one by one: an entry in memory stores
+  /// the low bits of its version.
+  private let newestNumber: Atomic<UInt64>
 
   package init(_ base: any SecondTierPartition) {
     self.base = base
+    let time = UInt64(max(1, SystemClock().wallTime().nanosecondsSince1970))
+    newestNumber = Atomic(max(time, Self.newestOfAll.load(ordering: .sequentiallyConsistent) + 1))
   }
 
   // MARK: The partition's own methods
@@ -86,12 +92,13 @@ package final class AdaptedPartition: TransactionalPartition {
 
   package func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {
     let ticket = stageRemoval(of: invalidation)
-    let number = Self.newestNumber.add(1, ordering: .sequentiallyConsistent).newValue
+    let number = newestNumber.add(1, ordering: .sequentiallyConsistent).newValue
+    Self.newestOfAll.max(number, ordering: .sequentiallyConsistent)
     return (InvalidationVersion(number: number), ticket)
   }
 
   package var invalidationVersion: InvalidationVersion {
-    InvalidationVersion(number: Self.newestNumber.load(ordering: .sequentiallyConsistent))
+    InvalidationVersion(number: newestNumber.load(ordering: .sequentiallyConsistent))
   }
 
   package func canHold(batchBytes: Int, count: Int) -> Bool { true }

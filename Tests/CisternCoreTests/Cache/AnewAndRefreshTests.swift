@@ -129,6 +129,24 @@ struct AnewAndRefreshTests {
     }
   }
 
+  @Test(arguments: SubjectKind.tiered)
+  func `a pause outlives the eviction of a newer value, and its next read`(kind: SubjectKind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      var settings = CacheConfiguration<Int>()
+      settings.refreshRetryInterval = .seconds(10)
+      let subject = try Subject(kind, on: executor, expiry: Self.minute, settings: settings)
+      let cache = subject.cache
+      cache["a"] = 0
+      try #require(cache.refresh("a") { _ in throw Broken() })
+      while subject.inProgressCount > 0 { await Task.yield() }
+      subject.clock.advance(by: .seconds(1))
+      cache["a"] = 1
+      cache.trim(toCost: 0)
+      try #require(cache["a"] == 1)
+      try await requirePause(of: subject)
+    }
+  }
+
   @Test(arguments: SubjectKind.caches)
   func `the failed load of a key without a value does not prevent a refresh`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 0) { executor in

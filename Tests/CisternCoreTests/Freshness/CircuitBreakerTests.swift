@@ -87,6 +87,23 @@ import Testing
     }
   }
 
+  @Test func `a load whose attempt opens the breaker gets the error without the pause before the next attempt`() throws
+  {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try subject(on: executor) {
+        $0.retry = RetryPolicy(attempts: 5, initialDelay: .seconds(100), maximumDelay: .seconds(100))
+      }
+      let origin = ScriptedOrigin<String, Int> { _, _ in .failure(Broken()) }
+      let load = subject.load("a", fetch: origin.fetch)
+      while subject.clock.sleeperCount == 0 { await Task.yield() }
+      // The pause is longer than the open time of the breaker.
+      subject.clock.advance(by: .seconds(101))
+      try #require(await outcome(load) == .failure("\(Broken())"))
+      try #require(origin.callCount == 2 && subject.clock.sleeperCount == 0)
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test func `errors that are no failures of the origin, and cancelled calls, do not open the breaker`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try subject(on: executor)
