@@ -65,7 +65,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   ) async throws -> Value {
     let outcome = await flight.wait(as: waiter, lendingPermitOf: fetch)
     if case .failed(let error) = outcome, error is LoadCycle {
-      throw LoadCycle.error(location: "coalescer, key \(KeyDescription(key))")
+      throw LoadCycle.error(location: KeyedLocation.text("coalescer", key))
     }
     return try outcome.get()
   }

@@ -12,11 +12,13 @@
     private let backEnds = BackEnds()
     private let clock = ManualClock()
 
-    @Test func `a report becomes a record with metadata, and an earlier handler still receives it`() {
+    @Test(arguments: [false, true])
+    func `a report becomes a record with metadata, and an earlier handler still receives it`(includesKeys: Bool) {
       let received = Recorder<String>()
       var configuration: Store.Configuration = .ignoringMemoryPressure
       configuration.reportHandler = { received.record($0.message) }
-      configuration.logReports(to: Logger(label: "test") { [logs = backEnds.logs] _ in logs })
+      let logger = Logger(label: "test") { [logs = backEnds.logs] _ in logs }
+      configuration.logReports(to: logger, includesKeys: includesKeys)
       var report = StoreReport(
         .damagedRecord, "a record is damaged", location: "cache \"words\", key 7", cause: OriginError())
       report.cacheName = "words"
@@ -27,7 +29,8 @@
           InMemoryLogHandler.Entry(
             level: .warning, message: "a record is damaged",
             metadata: [
-              "cistern.code": "damagedRecord", "cistern.location": "cache \"words\", key 7",
+              "cistern.code": "damagedRecord",
+              "cistern.location": "cache \"words\"\(includesKeys ? ", key 7" : "")",
               "cistern.cache.name": "words",
               "cistern.cause": "the origin is down", "error.type": "OriginError",
             ])
@@ -50,6 +53,22 @@
       let metadata = report.metadata
       #expect(metadata["cistern.cache.name"] == name.map { "\($0)" })
       #expect(metadata["cistern.cause"] == nil)
+    }
+
+    @Test(arguments: [false, true])
+    func `an error of the library is logged with its key only if that was asked for`(includesKeys: Bool) async throws {
+      let words = try cache(includesKeys: includesKeys)
+      await #expect(throws: CisternError.self) {
+        _ = try await words.load(7) { _ in .keepStored() }
+      }
+      let record = try #require(try await records(1).first)
+      #expect(record.metadata["error.type"] == "CisternError")
+      #expect("\(record.metadata["cistern.cause"] ?? "")".contains("key 7") == includesKeys)
+      let cause = CisternError(.noValue, "message", location: "a cache, key 7")
+      let report = StoreReport(
+        .refreshFailed, "message", location: "cache \"words\", key 7",
+        cause: CisternError(.diskFailed, "message", location: "a cache", cause: cause))
+      #expect("\(report.metadata(includesKeys: includesKeys))".contains("key 7") == includesKeys)
     }
 
     @Test func `the failures of a cache give one record in ten seconds, with the number of the others`() async throws {

@@ -24,7 +24,7 @@ final class CacheReports: Sendable {
 
   /// Returns a key of the cache, as reports and errors name it.
   @usableFromInline
-  func location<Key>(of key: Key) -> String { "\(location), key \(KeyDescription(key))" }
+  func location<Key>(of key: Key) -> String { KeyedLocation.text(location, key) }
 
   /// Reports that a fetch failed whose callers got an older value: no caller gets the error.
   func reportFailedRefresh<Key>(of key: Key, _ error: any Error, at now: MonotonicTime) {

@@ -79,7 +79,7 @@ extension DraftState {
       } catch {
         throw CisternError(
           .notMerged, "the conflict policy threw an error, so the draft was not saved",
-          location: "saving a draft, key \(KeyDescription(key))", cause: error,
+          location: KeyedLocation.text("saving a draft", key), cause: error,
           remedy: "Correct the conflict policy, or save with another one")
       }
       guard let resolved else { return ResolvedWrite(write: .remove) }

@@ -13,7 +13,8 @@
     public let logger: Logger
     /// The factory of counters, gauges and timers.
     public let metrics: any MetricsFactory
-    /// Whether spans and log records contain keys. Keys are not bounded in number, and may be personal data.
+    /// Whether spans and log records contain keys. Keys are not bounded in number, and may be personal data. Errors of a fetch are
+    /// recorded as they describe themselves.
     public let includesKeys: Bool
     /// The clock that measures latencies and intervals.
     let clock: any CacheClock

@@ -53,7 +53,7 @@
       if instruments.includesKeys, let key = event.key { metadata["cistern.cache.key"] = "\(key)" }
       if let error = event.error {
         metadata["error.type"] = "\(type(of: error))"
-        metadata["cistern.cause"] = "\(error)"
+        metadata["cistern.cause"] = "\(error.forLogs(includesKeys: instruments.includesKeys))"
       }
       return metadata
     }

@@ -34,7 +34,12 @@
       span.attributes[LabelName.cache] = name
       if let key { describe(key, in: span) }
       for link in links { span.addLink(SpanLink(context: link, attributes: [:])) }
-      if let error { span.fail(error) } else { span.end() }
+      if let error { fail(span, error) } else { span.end() }
+    }
+
+    /// Ends a span with an error.
+    func fail(_ span: any Span, _ error: any Error) {
+      span.fail(error.forLogs(includesKeys: instruments.includesKeys))
     }
 
     private func describe(_ key: Key, in span: any Span) {

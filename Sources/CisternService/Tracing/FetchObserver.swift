@@ -57,7 +57,7 @@
         return fetched
       } catch {
         observation.timers.record(LatencyTimers.FetchResult(of: error), from: start, to: observation.clock.now())
-        span.fail(error)
+        observation.fail(span, error)
         throw error
       }
     }
