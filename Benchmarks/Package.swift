@@ -2,17 +2,18 @@
 import PackageDescription
 
 // A separate package, so that users of Cistern do not resolve dependencies that only measurements need.
-// Two more options of CISTERN_BUILD, which the manifest of Cistern describes:
-// - `ratios` leaves out the suites and the benchmark package, and builds only the programs `Ratios`, `Operations` and
-//   `Compared`.
+// More options of CISTERN_BUILD, which the manifest of Cistern describes:
+// - `ratios` leaves out the suites and the benchmark package, and builds only the programs `Ratios` and `Compared`.
+// - `service`, which leaves out the command line, adds the program `Operations`. It counts the loads of CisternService, too.
 // - `whole` adds the program `Whole`, which needs an HTTP server and an HTTP client.
 let options = (Context.environment["CISTERN_BUILD"] ?? "").split(separator: ",")
 let ratiosOnly = options.contains("ratios")
+let service = options.contains("service")
 let whole = options.contains("whole")
 
 var dependencies: [Package.Dependency] = [
   // By name, because the name of a path dependency is that of its folder, which users choose freely.
-  .package(name: "cistern", path: "..")
+  .package(name: "cistern", path: "..", traits: service ? ["Service"] : [])
 ]
 
 var targets: [Target] = [
@@ -24,8 +25,6 @@ var targets: [Target] = [
     dependencies: ["CAllocations", "CLMDBDirect", .product(name: "Cistern", package: "cistern")]),
   .executableTarget(
     name: "Ratios", dependencies: ["Workloads", .product(name: "Cistern", package: "cistern")]),
-  .executableTarget(
-    name: "Operations", dependencies: ["Workloads", .product(name: "Cistern", package: "cistern")]),
   // The Swift subjects of scripts/compare. The harnesses in other languages have their own builds.
   .executableTarget(
     name: "Compared",
@@ -46,6 +45,17 @@ if !ratiosOnly {
         path: "Benchmarks/\(suite)",
         plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]))
   }
+}
+
+if service {
+  targets.append(
+    .executableTarget(
+      name: "Operations",
+      dependencies: [
+        "Workloads",
+        .product(name: "Cistern", package: "cistern"),
+        .product(name: "CisternService", package: "cistern"),
+      ]))
 }
 
 if whole {

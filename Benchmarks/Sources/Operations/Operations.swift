@@ -1,4 +1,5 @@
 import Cistern
+import CisternService
 import Workloads
 
 #if canImport(Glibc)
@@ -18,6 +19,7 @@ enum Operations {
     ("set", "set over a value of equal cost, 64-bit keys", 50_000, { try sets(keys: 1_000, $0) }),
     ("set-evicting", "set of a new key in a full cache of 16,000 entries", 20_000, setsOfNewKeys),
     ("load-hit", "load that hits in memory, 64-bit keys", 50_000, loadHits),
+    ("instrumented-hit", "load that hits in memory, through `InstrumentedCache`", 50_000, instrumentedHits),
     ("load", "load of a new key, in memory", 4_000, loads),
     ("load-context", "load of a new key with a context, in memory", 4_000, contextLoads),
     ("coalescer", "load of a new key by a coalescer", 4_000, coalescerLoads),
@@ -88,6 +90,14 @@ enum Operations {
     let cache = try Cache<Int, Int>(costLimit: 1 << 20)
     let keys = (0..<1_000).map(Int.key)
     for key in keys { cache[key] = key }
+    for turn in 0..<count { _ = try await cache.value(forKey: keys[turn % keys.count]) { $0 } }
+  }
+
+  @Sendable private static func instrumentedHits(_ count: Int) async throws {
+    let instruments = CacheInstruments(logger: .init(label: "operations"))
+    let cache = InstrumentedCache(try Cache<Int, Int>(costLimit: 1 << 20), instruments: instruments)
+    let keys = (0..<1_000).map(Int.key)
+    for key in keys { cache.cache[key] = key }
     for turn in 0..<count { _ = try await cache.value(forKey: keys[turn % keys.count]) { $0 } }
   }
 
