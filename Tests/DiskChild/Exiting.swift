@@ -13,7 +13,7 @@ import Synchronization
 func openToExit(
   _ name: String, faults: DiskFaults = DiskFaults(), report: @escaping @Sendable (StoreReport) -> Void = { _ in }
 ) throws -> DiskTier {
-  var options = DiskOptions(limit: .mebibytes(1), layout: .tested, commitInterval: .seconds(3600))
+  var options = DiskOptions(limit: .mebibytes(1), layout: .tested, commitInterval: .seconds(10_000_000))
   options.faults = faults
   return try DiskTier(directory: "\(CommandLine.arguments[2])/\(name)", options: options, report: report)
 }

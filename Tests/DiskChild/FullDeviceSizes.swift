@@ -23,7 +23,7 @@ func writeSizesOnDevice() async throws {
   if device > 0 { setDevice(device) }
   var options = DiskOptions(limit: .bytes(limit), layout: layout ?? .tested, durability: .processCrash)
   // The flushes commit, also on a slow machine.
-  options.commitInterval = .seconds(3600)
+  options.commitInterval = .seconds(10_000_000)
   let tier = try DiskTier(directory: "\(CommandLine.arguments[2])/store", options: options) { report in
     say("report \(report.code) \(report.cause.map { "\($0)" } ?? "")")
   }

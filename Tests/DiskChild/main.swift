@@ -25,7 +25,7 @@ let tier = try DiskTier(
   options: DiskOptions(
     limit: .bytes(limit), layout: layout ?? .tested,
     durability: arguments[4] == "powerCut" ? .powerCut : .processCrash,
-    commitInterval: arguments[1].hasPrefix("exit") ? .seconds(3600) : .milliseconds(5)))
+    commitInterval: arguments[1].hasPrefix("exit") ? .seconds(10_000_000) : .milliseconds(5)))
 let cache = try tier.diskPartition(named: "cache")
 
 @Sendable func say(_ text: String) {

@@ -7,8 +7,6 @@ import CisternCore
 struct BatchLinks: Sendable {
   private var parents: [BatchNumber: BatchNumber] = [:]
 
-  var isEmpty: Bool { parents.isEmpty }
-
   /// Joins two batches.
   mutating func join(_ one: BatchNumber, _ other: BatchNumber) {
     let (first, second) = (root(of: one), root(of: other))

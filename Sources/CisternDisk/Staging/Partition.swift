@@ -128,7 +128,7 @@ final class Partition: Sendable {
         return (ticket, clearCount, nil)
       }
       let condition = invalidations.conditionOfRemoval(insteadOf: metadata, key: key.rawSpan)
-      return (ticket, clearCount, StagedRemoval(key: key, condition: condition))
+      return (ticket, clearCount, ReplacingRemoval(key: key, condition: condition))
     }
   }
 

@@ -26,7 +26,7 @@ struct StagedEntry: Sendable {
 }
 
 /// A removal that is staged in place of a write.
-struct StagedRemoval {
+struct ReplacingRemoval {
   let key: [UInt8]
   /// The record on disk that it may remove; nil for any.
   let condition: RecordCondition?

@@ -83,7 +83,7 @@ final class StagingArea: Sendable {
   /// return a removal of the key to stage instead.
   func stage(
     _ write: StagedWrite, batch: BatchNumber? = nil,
-    make: () -> (ticket: CommitTicket, clearCount: ClearCount, instead: StagedRemoval?)
+    make: () -> (ticket: CommitTicket, clearCount: ClearCount, instead: ReplacingRemoval?)
   ) -> StagingChange {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)

@@ -18,7 +18,7 @@ import Testing
       mayCommit.wait { $0 ? () : nil }
       return nil
     }
-    let tier = try openTier(scratch, interval: .seconds(3600), faults: faults)
+    let tier = try openTier(scratch, interval: .unreachable, faults: faults)
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
     let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
     try await store.flush()
@@ -183,7 +183,7 @@ import Testing
 
   @Test func `writers that wait for space continue, and staging stays near its bound`() async throws {
     let scratch = TemporaryDirectory()
-    let tier = try openTier(scratch, limit: .mebibytes(4), interval: .seconds(3600))
+    let tier = try openTier(scratch, limit: .mebibytes(4), interval: .unreachable)
     let cache = try tier.cache()
     let bound = tier.engine.limits.stagedBytes
     await withTaskGroup(of: Void.self) { group in

@@ -142,7 +142,7 @@ import Testing
 
   @Test(arguments: Self.layouts)
   func `a renewal of a record that is no longer the one that was read is dropped`(layout: DiskLayout) async throws {
-    let tier = try openTier(scratch, layout: layout, delivered: delivered, interval: .seconds(3600))
+    let tier = try openTier(scratch, layout: layout, delivered: delivered, interval: .unreachable)
     let cache = try tier.cache()
     put("key", 1, in: cache)
     try await tier.flush()
@@ -177,7 +177,7 @@ import Testing
 
   @Test(arguments: Self.layouts)
   func `a write after an invalidation of the record is not invalidated with it`(layout: DiskLayout) async throws {
-    let tier = try openTier(scratch, layout: layout, delivered: delivered, interval: .seconds(3600))
+    let tier = try openTier(scratch, layout: layout, delivered: delivered, interval: .unreachable)
     let cache = try tier.cache()
     let bytesOfValue = value(3, size: Self.size)
     _ = cache.stage(.record(key: bytes("key"), metadata(1, tags: ["tag"]), bytes: bytesOfValue))

@@ -148,7 +148,7 @@ import Testing
   /// A tier whose disk fails until the switch is cleared, so that it cannot follow its path.
   private func failingTier(_ failing: Switch<DiskFaults.Fault>) async throws -> (TemporaryDirectory, DiskTier) {
     let scratch = TemporaryDirectory()
-    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+    let tier = try openTier(scratch, interval: .unreachable, faults: DiskFaults { failing.peek() })
     let cache = try tier.cache()
     cache.put("before", bytes("before"))
     try await tier.flush()
@@ -162,14 +162,14 @@ import Testing
     let failing = Switch<DiskFaults.Fault>()
     let (scratch, tier) = try await failingTier(failing)
     try FileManager.default.removeItem(atPath: scratch.store)
-    let other = try openTier(scratch, interval: .seconds(3600))
+    let other = try openTier(scratch, interval: .unreachable)
     #expect(other.engine === tier.engine)
     failing.set(nil)
     _ = try? await tier.flush()
     try tier.cache().put("after", bytes("after"))
     try await tier.flush()
     #expect(try other.cache().get("after") == bytes("after"))
-    let third = try openTier(scratch, interval: .seconds(3600))
+    let third = try openTier(scratch, interval: .unreachable)
     #expect(third.engine === tier.engine)
     for tier in [tier, other, third] { try await tier.close() }
   }

@@ -42,7 +42,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
     durability: Durability
   ) async throws {
     let scratch = TemporaryDirectory()
-    let tier = try openTier(scratch, durability: durability, interval: .seconds(3600))
+    let tier = try openTier(scratch, durability: durability, interval: .unreachable)
     let (one, two) = (try tier.cache("one"), try tier.cache("two"))
     for number in 0..<200 { one.put("k\(number)", value(number, size: 700), tags: ["t\(number % 3)"]) }
     let long = [UInt8](repeating: 7, count: 300)
@@ -88,7 +88,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
 
   @Test func `a backup keeps invalidations and removals`() async throws {
     let scratch = TemporaryDirectory()
-    let tier = try openTier(scratch, interval: .seconds(3600))
+    let tier = try openTier(scratch, interval: .unreachable)
     let cache = try tier.cache()
     for number in 0..<3000 { cache.put("k\(number)", value(number, size: 500), tags: ["t\(number % 3)"]) }
     try await tier.flush()

@@ -31,7 +31,7 @@ import Testing
     let delivered = DeliveredReports()
     var options = DiskOptions(
       limit: .mebibytes(1), layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1))
-    options.readerPatience = .seconds(3600)
+    options.readerPatience = .unreachable
     let tier = try DiskTier(directory: scratch.store, options: options) { report in
       delivered.reports.withLock { $0.append(report) }
     }

@@ -98,7 +98,7 @@ import Testing
     let delivered = DeliveredReports()
     // Only a flush commits. Otherwise the writer thread could purge the first invalidations before the last are
     // staged.
-    let tier = try openTier(scratch, limit: .mebibytes(8), delivered: delivered, interval: .seconds(3600))
+    let tier = try openTier(scratch, limit: .mebibytes(8), delivered: delivered, interval: .unreachable)
     let cache = try tier.cache(delivered: delivered)
     for number in 0..<6000 {
       cache.put("k\(number)", [1], tags: number % 2 == 0 ? ["even"] : [])
@@ -196,7 +196,7 @@ import Testing
     let failing = Switch<DiskFaults.Fault>()
     let delivered = DeliveredReports()
     let tier = try openTier(
-      scratch, delivered: delivered, interval: .seconds(3600), faults: DiskFaults { failing.take() })
+      scratch, delivered: delivered, interval: .unreachable, faults: DiskFaults { failing.take() })
     let cache = try tier.cache()
     cache.put("a", [1], tags: ["red"])
     try await tier.flush()

@@ -31,7 +31,7 @@ import Testing
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two", "three"])
     let delivered = DeliveredReports()
-    let tier = try openTier(scratch, delivered: delivered, interval: .seconds(3600))
+    let tier = try openTier(scratch, delivered: delivered, interval: .unreachable)
     let one = try tier.cache("one", delivered: delivered)
     let ticket = invalidate("gone", in: tier, besides: ["one": one])
     if isCommitted { try await tier.waitForCommit(ticket) }
@@ -62,7 +62,7 @@ import Testing
     let found = Switch<[UInt8]?>()
     // The fault is injected before the transaction becomes visible.
     let opened = try openTier(
-      scratch, interval: .seconds(3600),
+      scratch, interval: .unreachable,
       faults: DiskFaults {
         if found.peek() == nil, let two = try? tier.peek()?.cache("two") { found.set(.some(two.get("k0"))) }
         return nil
@@ -88,7 +88,7 @@ import Testing
     let tier = Switch<DiskTier>()
     let isStaged = Switch<Bool>()
     let opened = try openTier(
-      scratch, interval: .seconds(3600),
+      scratch, interval: .unreachable,
       faults: DiskFaults {
         guard let tier = tier.take() else { return nil }
         _ = invalidate("kept", in: tier)
@@ -111,7 +111,7 @@ import Testing
   @Test func `too many invalidations empty the partitions that are not open`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two"])
-    let tier = try openTier(scratch, limit: .mebibytes(1), interval: .seconds(3600))
+    let tier = try openTier(scratch, limit: .mebibytes(1), interval: .unreachable)
     let one = try tier.cache("one")
     let count = tier.engine.limits.invalidationBytes / 90
     for number in 0..<count { _ = invalidate("none-\(number)", in: tier, besides: [:]) }
@@ -128,7 +128,7 @@ import Testing
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two"])
     let failing = Switch<DiskFaults.Fault>()
-    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+    let tier = try openTier(scratch, interval: .unreachable, faults: DiskFaults { failing.peek() })
     let one = try tier.cache("one")
     failing.set(.inputOutput)
     let ticket = invalidate("gone", in: tier, besides: ["one": one])
@@ -148,7 +148,7 @@ import Testing
   @Test func `a closed tier takes no invalidation, and a close does not divide one`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two"])
-    let tier = try openTier(scratch, interval: .seconds(3600))
+    let tier = try openTier(scratch, interval: .unreachable)
     let one = try tier.cache("one")
     let batch = tier.beginInvalidating()
     _ = one.stageInvalidation(.tag("gone"), in: batch)
@@ -170,7 +170,7 @@ import Testing
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two"])
     let copies = Copies(of: scratch)
-    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults(atCommit: copies.take))
+    let tier = try openTier(scratch, interval: .unreachable, faults: DiskFaults(atCommit: copies.take))
     let one = try tier.cache("one")
     try await tier.flush()
     let first = copies.count

@@ -31,7 +31,7 @@ import Testing
   ) async throws {
     for isReplaced in [true, false] {
       let scratch = TemporaryDirectory()
-      let tier = try openTier(scratch, interval: .seconds(3600))
+      let tier = try openTier(scratch, interval: .unreachable)
       let cache = try tier.cache()
       // Without the tag: only the fetched value ends it.
       cache.put(Self.key, bytes("older"))
@@ -64,7 +64,7 @@ import Testing
     async throws
   {
     let scratch = TemporaryDirectory()
-    let tier = try openTier(scratch, interval: .seconds(3600))
+    let tier = try openTier(scratch, interval: .unreachable)
     let cache = try tier.cache()
     let version = cache.invalidationVersion
     let batch = cache.beginBatch()
@@ -82,7 +82,7 @@ import Testing
 
   @Test func `an own invalidation of an excluded fetch removes each record`() async throws {
     let scratch = TemporaryDirectory()
-    let tier = try openTier(scratch, interval: .seconds(3600))
+    let tier = try openTier(scratch, interval: .unreachable)
     let cache = try tier.cache()
     cache.put(Self.key, bytes("older"))
     try await tier.flush()

@@ -21,7 +21,7 @@ import Testing
       next.withLock { $0 }?()
       return nil
     }
-    let tier = try openTier(scratch, interval: .seconds(3600), faults: faults)
+    let tier = try openTier(scratch, interval: .unreachable, faults: faults)
     let cache = try tier.cache()
     for number in 0..<100 { cache.put("old\(number)", value(number, size: 100), tags: ["old"]) }
     cache.put("kept", [1], tags: ["kept"])

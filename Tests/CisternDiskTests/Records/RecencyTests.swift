@@ -50,7 +50,7 @@ import Testing
     let scratch = TemporaryDirectory()
     let next = Switch<DiskFaults.Fault>()
     let tier = try openTier(
-      scratch, limit: .mebibytes(1), interval: .seconds(3600), faults: DiskFaults { next.take() })
+      scratch, limit: .mebibytes(1), interval: .unreachable, faults: DiskFaults { next.take() })
     let cache = try tier.cache()
     for number in 0..<30 { cache.put("hot-\(number)", value(number, size: 1000)) }
     try await tier.flush()

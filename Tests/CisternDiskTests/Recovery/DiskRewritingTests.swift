@@ -19,7 +19,7 @@ import Testing
     _ scratch: TemporaryDirectory, limit: ByteCount = .mebibytes(16), delivered: DeliveredReports = DeliveredReports(),
     faults: DiskFaults = DiskFaults()
   ) async throws -> (DiskTier, any TransactionalPartition) {
-    let tier = try openTier(scratch, limit: limit, delivered: delivered, interval: .seconds(3600), faults: faults)
+    let tier = try openTier(scratch, limit: limit, delivered: delivered, interval: .unreachable, faults: faults)
     let cache = try tier.cache(delivered: delivered)
     cache.put(Self.key, bytes("read"))
     try await tier.flush()

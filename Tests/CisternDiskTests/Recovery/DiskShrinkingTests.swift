@@ -141,7 +141,7 @@ import Testing
 
     let delivered = DeliveredReports()
     // Commits at a flush alone, so that each round has as many writes as may be staged.
-    tier = try openTier(scratch, limit: next.limit, delivered: delivered, interval: .seconds(3600))
+    tier = try openTier(scratch, limit: next.limit, delivered: delivered, interval: .unreachable)
     cache = try tier.cache()
     let limits = tier.engine.limits
     let perRound = max(1, limits.stagedBytes / (next.size + 64))

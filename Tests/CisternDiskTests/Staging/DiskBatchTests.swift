@@ -32,7 +32,7 @@ func expectWholeBatches(
     // A batch needs more pages than a transaction usually changes. Other writes replace parts of the batch, and cause
     // evictions.
     let tier = try openTier(
-      scratch, limit: .mebibytes(1), interval: .seconds(3600), faults: DiskFaults(atCommit: copies.take))
+      scratch, limit: .mebibytes(1), interval: .unreachable, faults: DiskFaults(atCommit: copies.take))
     let cache = try tier.cache()
     #expect(tier.engine.limits.pagesPerTransaction < 10)
     for number in 1...60 {
@@ -72,7 +72,7 @@ func expectWholeBatches(
     let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(
-      scratch, limit: .mebibytes(1), delivered: delivered, interval: .seconds(3600),
+      scratch, limit: .mebibytes(1), delivered: delivered, interval: .unreachable,
       faults: DiskFaults { failing.peek() })
     let cache = try tier.cache(delivered: delivered)
     for key in 0..<10 { _ = cache.stage(write(key, bytes("old:"))) }
@@ -175,7 +175,7 @@ func expectWholeBatches(
   ) async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
-    let tier = try openTier(scratch, limit: .mebibytes(4), delivered: delivered, interval: .seconds(3600))
+    let tier = try openTier(scratch, limit: .mebibytes(4), delivered: delivered, interval: .unreachable)
     let cache = try tier.cache(delivered: delivered)
     cache.put("kept", [1])
     try await tier.flush()
@@ -209,7 +209,7 @@ func expectWholeBatches(
     isRemoved: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
-    let tier = try openTier(scratch, limit: .mebibytes(4), interval: .seconds(3600))
+    let tier = try openTier(scratch, limit: .mebibytes(4), interval: .unreachable)
     let (one, two) = (try tier.cache("one"), try tier.cache("two"))
     // The batches overlap, and are too large together. None can be committed while one is open.
     let batches = (0..<40).map { _ in tier.beginBatch() }

@@ -36,7 +36,7 @@ func expectWholeBatches(across caches: [any TransactionalPartition], _ comment: 
     let scratch = TemporaryDirectory()
     let copies = Copies(of: scratch)
     let tier = try openTier(
-      scratch, limit: .mebibytes(1), interval: .seconds(3600), faults: DiskFaults(atCommit: copies.take))
+      scratch, limit: .mebibytes(1), interval: .unreachable, faults: DiskFaults(atCommit: copies.take))
     let names = ["one", "two", "three"]
     let caches = try names.map { try tier.cache($0) }
     for number in 1...40 {
@@ -66,7 +66,7 @@ func expectWholeBatches(across caches: [any TransactionalPartition], _ comment: 
 
   @Test func `a close during a batch does not divide it`() async throws {
     let scratch = TemporaryDirectory()
-    let tier = try openTier(scratch, interval: .seconds(3600))
+    let tier = try openTier(scratch, interval: .unreachable)
     let (one, two) = (try tier.cache("one"), try tier.cache("two"))
     let batch = tier.beginBatch()
     _ = one.stage(write(1, [1]), in: batch)
@@ -89,7 +89,7 @@ func expectWholeBatches(across caches: [any TransactionalPartition], _ comment: 
   @Test func `a batch that waits for the gate until its owner has closed does not include the disk`() async throws {
     let scratch = TemporaryDirectory()
     for _ in 0..<20 {
-      let tier = try openTier(scratch, interval: .seconds(3600))
+      let tier = try openTier(scratch, interval: .unreachable)
       // The writer thread takes writes, so that the batch waits for the gate.
       tier.engine.batchGate.wait { $0.beginTaking() }
       let begun = Task(executorPreference: ThreadPerJob()) { tier.beginBatch() }

@@ -30,7 +30,7 @@ import Testing
       key: [1], RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: [7])
     _ = staging.stage(record) { (.zero, .zero, nil) }
     _ = staging.beginCommitting {}
-    _ = staging.stage(record) { (.zero, .zero, StagedRemoval(key: [1], condition: .written(before: 1))) }
+    _ = staging.stage(record) { (.zero, .zero, ReplacingRemoval(key: [1], condition: .written(before: 1))) }
     let entry = try #require(staging.entry(forKey: [UInt8]([1]).rawSpan) { _ in false })
     guard case .record(_, _, [7]) = entry.write else {
       Issue.record("the removal is found")

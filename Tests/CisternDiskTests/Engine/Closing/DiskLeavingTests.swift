@@ -31,7 +31,7 @@ import Testing
 
     func open(_ scratch: TemporaryDirectory) throws -> (DiskTier, any TransactionalPartition) {
       let tier = try openTier(
-        scratch, limit: .kibibytes(256), delivered: delivered, interval: .seconds(3600),
+        scratch, limit: .kibibytes(256), delivered: delivered, interval: .unreachable,
         faults: DiskFaults { self.look() })
       let cache = try tier.cache(delivered: delivered)
       let opened = tier.engine.partitions.first
@@ -138,7 +138,7 @@ import Testing
     let cache = Guarded<(any TransactionalPartition)?>(nil)
     let ends = Guarded<[[Bool]]>([])
     let failing = Switch<DiskFaults.Fault>()
-    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.take() })
+    let tier = try openTier(scratch, interval: .unreachable, faults: DiskFaults { failing.take() })
     let partition = try tier.diskPartition(named: "cache") { losses in
       guard let cache = cache.withLock({ $0 }) else { return }
       let seen = losses.map { loss in
@@ -166,7 +166,7 @@ import Testing
     // All records count as read at each commit, and get second chances until the commit group has used them up. From
     // then on, the oldest record is evicted even if it was just written: a record that replaces another keeps its place.
     let tier = try openTier(
-      scratch, limit: .kibibytes(256), delivered: delivered, interval: .seconds(3600),
+      scratch, limit: .kibibytes(256), delivered: delivered, interval: .unreachable,
       faults: DiskFaults {
         if let marks = marks.peek() { for number in 1...2000 { marks.mark(SequenceNumber(number: UInt64(number))) } }
         return nil

@@ -74,7 +74,7 @@ import Testing
   private func open(limit: ByteCount = .mebibytes(8)) throws -> Subject {
     var options = DiskOptions(limit: limit, layout: .dense, durability: .processCrash)
     options.commitInterval = .milliseconds(1)
-    options.retryInterval = .seconds(3600)
+    options.retryInterval = .unreachable
     let tier = try DiskTier(directory: scratch.store, options: options)
     return Subject(tier: tier, cache: try tier.diskPartition(named: "cache"))
   }

@@ -178,7 +178,7 @@ import Testing
   ) {
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(
-      scratch, limit: .mebibytes(16), delivered: delivered, interval: .seconds(3600),
+      scratch, limit: .mebibytes(16), delivered: delivered, interval: .unreachable,
       faults: DiskFaults(atCommit: { failing.take() }, freeBytes: { 0 }))
     let cache = try tier.cache(delivered: delivered)
     for number in 0..<1000 { cache.put("k\(number)", value(number, size: 1000)) }

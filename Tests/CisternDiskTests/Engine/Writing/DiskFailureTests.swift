@@ -16,7 +16,7 @@ import Testing
     let failing = Switch<DiskFaults.Fault>()
     // Committed by the flushes only.
     let tier = try openTier(
-      scratch, delivered: delivered, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+      scratch, delivered: delivered, interval: .unreachable, faults: DiskFaults { failing.peek() })
     let cache = try tier.cache(delivered: delivered)
     for key in ["kept", "replaced", "removed", "replaced later"] { cache.put(key, bytes("old")) }
     try await tier.flush()
@@ -70,7 +70,7 @@ import Testing
     let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(
-      scratch, delivered: delivered, interval: .seconds(3600), faults: DiskFaults { failing.take() })
+      scratch, delivered: delivered, interval: .unreachable, faults: DiskFaults { failing.take() })
     let cache = try tier.cache(delivered: delivered)
     failing.set(.inputOutput)
     guard case .staged(let ticket) = cache.put("lost", bytes("new")) else {
@@ -93,7 +93,7 @@ import Testing
   @Test func `a removal counts while the file cannot be read, although no caller can see its record`() async throws {
     let scratch = TemporaryDirectory()
     // Only a flush commits: the writer thread must not look for the file while the test hides it.
-    let tier = try openTier(scratch, interval: .seconds(3600))
+    let tier = try openTier(scratch, interval: .unreachable)
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
     let cache = try store.cache("values", of: String.self, keyedBy: String.self)
     cache.setValue("old", forKey: "key")
@@ -115,7 +115,7 @@ import Testing
     isCommittedLater: Bool
   ) async throws {
     let scratch = TemporaryDirectory()
-    let tier = try openTier(scratch, interval: .seconds(3600))
+    let tier = try openTier(scratch, interval: .unreachable)
     let reports = Recorder<StoreReport>()
     var configuration = Store.Configuration.ignoringMemoryPressure
     configuration.reportHandler = { reports.record($0) }
@@ -201,7 +201,7 @@ import Testing
     let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
     let tier = try openTier(
-      scratch, delivered: delivered, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+      scratch, delivered: delivered, interval: .unreachable, faults: DiskFaults { failing.peek() })
     let cache = try tier.cache(delivered: delivered)
     failing.set(.inputOutput)
     cache.put("lost", bytes("new"))
@@ -225,7 +225,7 @@ import Testing
   @Test func `a try that a caller asks for puts off none of those that are due`() async throws {
     let scratch = TemporaryDirectory()
     let failing = Switch<DiskFaults.Fault>()
-    let tier = try openTier(scratch, interval: .seconds(3600), faults: DiskFaults { failing.peek() })
+    let tier = try openTier(scratch, interval: .unreachable, faults: DiskFaults { failing.peek() })
     let cache = try tier.cache()
     failing.set(.inputOutput)
     cache.put("a", [1])

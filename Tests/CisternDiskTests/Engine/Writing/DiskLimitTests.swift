@@ -112,7 +112,7 @@ import Testing
       }
     }
     let tier = try openTier(
-      scratch, limit: .mebibytes(4), layout: .ordered, delivered: delivered, interval: .seconds(3600), faults: faults)
+      scratch, limit: .mebibytes(4), layout: .ordered, delivered: delivered, interval: .unreachable, faults: faults)
     let cache = try tier.cache(delivered: delivered)
     cache.put("first", value(0, size: 100))
     try await tier.flush()

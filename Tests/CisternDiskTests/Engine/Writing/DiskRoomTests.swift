@@ -61,7 +61,7 @@ import Testing
     let failing = Switch<DiskFaults.Fault>()
     let full = Switch<Bool>()
     let tier = try openTier(
-      scratch, delivered: delivered, interval: .seconds(3600),
+      scratch, delivered: delivered, interval: .unreachable,
       faults: DiskFaults(atCommit: { failing.peek() }, isDeviceFull: { full.peek() ?? false }))
     let cache = try tier.cache(delivered: delivered)
     failing.set(.inputOutput)
@@ -109,7 +109,7 @@ import Testing
 
   @Test func `the records of many caches that are cleared at once leave the file`() async throws {
     let scratch = TemporaryDirectory()
-    let tier = try openTier(scratch, interval: .seconds(3600))
+    let tier = try openTier(scratch, interval: .unreachable)
     let caches = try (0..<150).map { try tier.cache("cache-\($0)") }
     for cache in caches { cache.put("k", bytes("value")) }
     try await tier.flush()

@@ -13,8 +13,8 @@ import Testing
     var options = DiskOptions(
       limit: limit, layout: .tested, durability: .processCrash, commitInterval: .milliseconds(1))
     // The readers of these tests end after a bounded number of commits, regardless of the speed of the machine.
-    options.readerPatience = .seconds(3600)
-    options.retryInterval = .seconds(3600)
+    options.readerPatience = .unreachable
+    options.retryInterval = .unreachable
     return try DiskTier(directory: scratch.store, options: options) { report in
       delivered.reports.withLock { $0.append(report) }
     }
