@@ -3,8 +3,8 @@ import CisternCore
 /// The built-in second tier: records in one LMDB file, in a directory that belongs to the store.
 ///
 /// Opening a directory again in this process shares the engine that is open. The file never exceeds the limit.
-/// Contents that cannot be used are set aside and reported. While the disk fails, the tier misses and refuses
-/// writes. It resumes when the disk works again. Callers see no error in these cases.
+/// Contents that cannot be used are set aside and reported. While the disk fails, the tier refuses
+/// writes, and misses if it cannot read. It resumes when the disk works again. Callers see no error in these cases.
 package final class DiskTier: SharedTier {
   let engine: DiskEngine
   let owner: DiskOwner

@@ -20,8 +20,11 @@ extension Cache {
   ///   - fetch: The closure that returns the value from its origin.
   /// - Returns: The value.
   /// - Throws: The error of `fetch`, and `CancellationError`. `CisternError` if the policy requires it
-  ///   (``LoadPolicy/cachedOnly``, ``LoadPolicy/timingOut(after:)``). `CisternError` with the code
-  ///   ``CisternError/Code/cyclicLoad`` inside a fetch that would wait for itself.
+  ///   (``LoadPolicy/cachedOnly``, ``LoadPolicy/timingOut(after:)``), and with one of these codes:
+  ///   - ``CisternError/Code/circuitOpen`` if the cache's circuit breaker rejects the fetch,
+  ///   - ``CisternError/Code/noValue`` if the fetch of another caller found that the origin has no value,
+  ///   - ``CisternError/Code/notMerged`` if the cache cannot merge the fetched value,
+  ///   - ``CisternError/Code/cyclicLoad`` inside a fetch that would wait for itself.
   /// - Complexity: O(1) for a hit in memory.
   @inlinable
   @inline(__always)
@@ -100,7 +103,8 @@ extension Cache {
   ///   - tags: The tags of the fetched value, for ``removeAll(tagged:context:)``.
   ///   - fetch: The closure that returns the value from its origin.
   /// - Returns: The fetched value.
-  /// - Throws: The error of `fetch`, and `CancellationError`.
+  /// - Throws: As ``value(forKey:expiry:tags:policy:fetch:)`` with the policy ``LoadPolicy/reload``.
+  /// - Complexity: O(1), and the fetch.
   @inlinable
   @discardableResult
   public nonisolated(nonsending) func refreshValue(

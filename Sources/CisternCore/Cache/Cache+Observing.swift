@@ -22,6 +22,11 @@ extension Cache {
   }
 
   /// Returns the changes in `scope` from now on, as a sequence that ends when its task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - scope: The changes that are delivered.
+  ///   - buffering: The changes that are kept for a slow consumer.
+  /// - Returns: The sequence.
   public func updates(
     _ scope: ObservationScope<Key> = .all, buffering: UpdateBuffering = .newestPerKey
   ) -> Updates<Key, Value> {
@@ -120,6 +125,11 @@ extension Cache {
   }
 
   /// Returns the changes of one key from now on, as a sequence that ends when its task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - buffering: The changes that are kept for a slow consumer.
+  /// - Returns: The sequence.
   public func updates(
     forKey key: Key, buffering: UpdateBuffering = .newestPerKey
   ) -> Updates<Key, Value> {

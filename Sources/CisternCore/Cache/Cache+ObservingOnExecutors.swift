@@ -39,6 +39,12 @@ extension Cache {
   }
 
   /// Observes change sets like ``observeChangeSets(_:_:)``, and calls the handler on `executor`.
+  ///
+  /// - Parameters:
+  ///   - scope: The changes that are delivered. A set has only its changes in the scope. A set without any is omitted.
+  ///   - executor: The executor that runs the handler.
+  ///   - handler: The closure that receives a set.
+  /// - Returns: The token that keeps the observation alive.
   public func observeChangeSets(
     _ scope: ObservationScope<Key> = .all, on executor: any TaskExecutor,
     _ handler: @escaping @Sendable (ChangeSet<Key, Value>) -> Void
@@ -47,6 +53,12 @@ extension Cache {
   }
 
   /// Observes change sets like ``observeChangeSets(_:_:)``, and calls the handler on the main actor.
+  ///
+  /// - Parameters:
+  ///   - scope: The changes that are delivered. A set has only its changes in the scope. A set without any is omitted.
+  ///   - actor: The main actor.
+  ///   - handler: The closure that receives a set.
+  /// - Returns: The token that keeps the observation alive.
   public func observeChangeSets(
     _ scope: ObservationScope<Key> = .all, on actor: MainActor,
     _ handler: @escaping @MainActor @Sendable (ChangeSet<Key, Value>) -> Void
@@ -55,6 +67,12 @@ extension Cache {
   }
 
   /// Observes a value like ``observeValue(forKey:_:)``, and calls the handler on `executor`.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - executor: The executor that runs the handler.
+  ///   - handler: The closure that receives the value, or nil.
+  /// - Returns: The token that keeps the observation alive.
   public func observeValue(
     forKey key: Key, on executor: any TaskExecutor, _ handler: @escaping @Sendable (Value?) -> Void
   ) -> ObservationToken {
@@ -62,6 +80,12 @@ extension Cache {
   }
 
   /// Observes a value like ``observeValue(forKey:_:)``, and calls the handler on the main actor.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - actor: The main actor.
+  ///   - handler: The closure that receives the value, or nil.
+  /// - Returns: The token that keeps the observation alive.
   public func observeValue(
     forKey key: Key, on actor: MainActor, _ handler: @escaping @MainActor @Sendable (Value?) -> Void
   ) -> ObservationToken {
@@ -69,6 +93,11 @@ extension Cache {
   }
 
   /// Observes events like ``observeEvents(_:)``, and calls the handler on `executor`.
+  ///
+  /// - Parameters:
+  ///   - executor: The executor that runs the handler.
+  ///   - handler: The closure that receives an event.
+  /// - Returns: The token that keeps the observation alive.
   public func observeEvents(
     on executor: any TaskExecutor, _ handler: @escaping @Sendable (CacheEvent<Key>) -> Void
   ) -> ObservationToken {
@@ -76,6 +105,11 @@ extension Cache {
   }
 
   /// Observes events like ``observeEvents(_:)``, and calls the handler on the main actor.
+  ///
+  /// - Parameters:
+  ///   - actor: The main actor.
+  ///   - handler: The closure that receives an event.
+  /// - Returns: The token that keeps the observation alive.
   public func observeEvents(
     on actor: MainActor, _ handler: @escaping @MainActor @Sendable (CacheEvent<Key>) -> Void
   ) -> ObservationToken {

@@ -20,7 +20,7 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - expiry: The new value's lifetime; nil for the cache's.
+  ///   - expiry: The new value's lifetime; nil for the one that the value itself or the cache gives.
   ///   - tags: The tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
   ///   - context: The writer, for ``Change/context``.
   ///   - transform: The closure that changes the value. It runs outside all locks, on the caller's actor.
@@ -43,7 +43,7 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - expiry: The new value's lifetime; nil for the cache's.
+  ///   - expiry: The new value's lifetime; nil for the one that the value itself or the cache gives.
   ///   - tags: The tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
   ///   - context: The writer, for ``Change/context``.
   ///   - transform: The closure that changes the value. It runs outside all locks.
@@ -72,7 +72,7 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - expiry: The new value's lifetime; nil for the cache's.
+  ///   - expiry: The new value's lifetime; nil for the one that the value itself or the cache gives.
   ///   - tags: The tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
   ///   - context: The writer, for ``Change/context``.
   ///   - transform: The closure that changes the value. It runs outside all locks, on the caller's actor.
@@ -99,7 +99,7 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - expiry: The new value's lifetime; nil for the cache's.
+  ///   - expiry: The new value's lifetime; nil for the one that the value itself or the cache gives.
   ///   - tags: The tags of the new value, for ``removeAll(tagged:context:)``; nil for those of the old one.
   ///   - context: The writer, for ``Change/context``.
   ///   - transform: The closure that changes the value. It runs in that task, on the cache's task executor if it has

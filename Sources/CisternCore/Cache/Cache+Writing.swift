@@ -19,7 +19,7 @@ extension Cache {
   /// - Parameters:
   ///   - value: The value.
   ///   - key: The key.
-  ///   - expiry: The value's lifetime; nil for the cache's.
+  ///   - expiry: The value's lifetime; nil for the one that the value itself or the cache gives.
   ///   - tags: The tags of the value, for ``removeAll(tagged:context:)``. An empty string is no tag. Nil means no tags,
   ///     or, in a cache that merges, the tags of the cached value.
   ///   - context: The writer, for ``Change/context``.
@@ -44,8 +44,8 @@ extension Cache {
   /// - Parameters:
   ///   - value: The value.
   ///   - key: The key.
-  ///   - expiry: The value's lifetime; nil for the cache's.
-  ///   - tags: The tags of the value; nil for none, or, in a cache that merges, for those of the cached value.
+  ///   - expiry: The value's lifetime; nil for the one that the value itself or the cache gives.
+  ///   - tags: The tags of the value; nil for those that the value itself gives, or, in a cache that merges, for those of the cached value.
   ///   - context: The writer, for ``Change/context``.
   /// - Complexity: O(1), and the encoding.
   public nonisolated(nonsending) func setValueWithoutBlocking(
@@ -63,8 +63,8 @@ extension Cache {
   /// - Parameters:
   ///   - value: The value.
   ///   - key: The key.
-  ///   - expiry: The value's lifetime; nil for the cache's.
-  ///   - tags: The tags of the value; nil for none, or, in a cache that merges, for those of the cached value.
+  ///   - expiry: The value's lifetime; nil for the one that the value itself or the cache gives.
+  ///   - tags: The tags of the value; nil for those that the value itself gives, or, in a cache that merges, for those of the cached value.
   ///   - context: The writer, for ``Change/context``.
   /// - Throws: `CisternError` if the disk refuses the value or fails. Memory holds the value nevertheless, if it can.
   ///   `CisternError` also if the value cannot be merged with the cached one, which stays.

@@ -29,6 +29,10 @@ extension Cache where Key: CacheKey {
   /// The calls come one at a time, on the threads of ``observe(_:_:)``. A handler that is slower than the writers misses
   /// changes as the buffering says.
   ///
+  /// - Parameters:
+  ///   - scope: The entries and changes to deliver.
+  ///   - buffering: The changes that are kept for a slow handler, as in ``contentUpdates(_:buffering:)``.
+  ///   - handler: The closure that receives an element.
   /// - Returns: The token that keeps the observation alive.
   public func observeContents(
     _ scope: ObservationScope<Key> = .all, buffering: UpdateBuffering = .newestPerKey,
@@ -38,6 +42,13 @@ extension Cache where Key: CacheKey {
   }
 
   /// Observes contents like ``observeContents(_:buffering:_:)``, and calls the handler on `executor`.
+  ///
+  /// - Parameters:
+  ///   - scope: The entries and changes to deliver.
+  ///   - buffering: The changes that are kept for a slow handler, as in ``contentUpdates(_:buffering:)``.
+  ///   - executor: The executor that runs the handler.
+  ///   - handler: The closure that receives an element.
+  /// - Returns: The token that keeps the observation alive.
   public func observeContents(
     _ scope: ObservationScope<Key> = .all, buffering: UpdateBuffering = .newestPerKey, on executor: any TaskExecutor,
     _ handler: @escaping @Sendable (ContentUpdate<Key, Value>) -> Void
@@ -47,6 +58,13 @@ extension Cache where Key: CacheKey {
 
   /// Observes contents like ``observeContents(_:buffering:_:)``, and calls the handler on the main actor. The enumeration also
   /// runs there, in groups of 64 entries.
+  ///
+  /// - Parameters:
+  ///   - scope: The entries and changes to deliver.
+  ///   - buffering: The changes that are kept for a slow handler, as in ``contentUpdates(_:buffering:)``.
+  ///   - actor: The main actor.
+  ///   - handler: The closure that receives an element.
+  /// - Returns: The token that keeps the observation alive.
   public func observeContents(
     _ scope: ObservationScope<Key> = .all, buffering: UpdateBuffering = .newestPerKey, on actor: MainActor,
     _ handler: @escaping @MainActor @Sendable (ContentUpdate<Key, Value>) -> Void

@@ -71,7 +71,8 @@ extension Cache where Key: CacheKey {
   ///   - limit: The largest number of visited entries, between 1 and 4096. A greater or smaller number is adjusted.
   ///   - selection: The entries to return.
   /// - Returns: At most `limit` entries.
-  /// - Throws: `CisternError` if the store is closed or its disk cannot be read.
+  /// - Throws: `CisternError` if the store is closed or its disk cannot be read. The code is
+  ///   ``CisternError/Code/invalidArgument`` for a cursor of the other ``DiskLayout``. A cache without a second tier throws nothing.
   /// - Complexity: O(*m* log *m* + `limit`), where *m* is the number of keys in memory.
   public func page(
     after cursor: EntryCursor? = nil, limit: Int = 256, of selection: EntrySelection = .all

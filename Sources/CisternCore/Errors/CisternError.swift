@@ -26,9 +26,10 @@ public struct CisternError: Error, Sendable {
     /// stored.
     case notEncodable
     /// A key that a draft wrote has changed below the draft, so nothing was saved. The cause is a
-    /// ``DraftConflictError``.
+    /// ``DraftConflictError``, or a ``StoreDraftConflictError`` for a draft over several caches.
     case conflict
-    /// A new value could not be merged with the cached one. The cached value stays, and the new one is not stored.
+    /// A new value could not be merged with the cached one. The cached value stays, and the new one is not stored. Or the closure
+    /// of a ``DraftConflictPolicy`` threw, and the draft was not saved.
     case notMerged
     /// Neither tier has the value, and the load policy does not allow a fetch (``LoadPolicy/cachedOnly``).
     case notCached

@@ -40,10 +40,6 @@ struct Demand: Sendable, Hashable {
   @inlinable
   static var lookUp: Demand { Demand(stale: .never, fetches: false) }
 
-  /// The same demand, restricted to fresh values.
-  @inlinable
-  var freshOnly: Demand { Demand(acceptsFresh: acceptsFresh, stale: .never, fetches: fetches) }
-
   /// Whether the load must look in the second tier before it joins a flight that does not look there.
   @inlinable
   var looksInSecondTier: Bool { acceptsFresh && !hasLookedInSecondTier }

@@ -66,8 +66,8 @@ public struct LoadPolicy: Sendable, Hashable {
   /// grace.
   ///
   /// The flight continues, and its result is stored once. This holds even if other callers join the flight and
-  /// leave it. The soft timeout affects policies that wait although a stale value exists, such as
-  /// ``freshElseStale``.
+  /// leave it. The soft timeout affects policies that return a stale value after a failure, such as
+  /// ``freshElseStale``. Others, such as ``freshOnly``, ignore it.
   ///
   /// - Parameter duration: The time that the caller waits. Zero or less returns the stale value at once, even if the
   ///   fetch returns at once, too.

@@ -18,11 +18,12 @@ public struct CacheStatistics: Sendable, Equatable {
   public var invalidations: Int
   /// The number of removals by tag or prefix that removed all keys, because the second tier cannot remove a part of them.
   public var widenedRemovals: Int
-  /// The number of callers whose flight took too long. They received an older value or an error.
+  /// The number of callers whose flight took too long. They received an older value, a value that was set during the flight, or an error.
   public var timeouts: Int
-  /// The number of flights that began. Each flight makes at most one fetch.
+  /// The number of flights that began. A flight looks in the second tier first, and makes at most one fetch.
   public var flights: Int
-  /// The number of callers that joined the flight of another caller. Each join saves a fetch.
+  /// The number of callers that joined the flight of another caller. Each saves a read of the second tier, and a fetch if that
+  /// has no value.
   public var joins: Int
   /// The number of flights whose fetch threw. Keys that a bulk fetch omitted do not count.
   public var failures: Int

@@ -10,8 +10,8 @@ import Synchronization
 /// ```
 ///
 /// All stores of one directory in a process share memory, disk, reports and caches, even if they use different paths.
-/// They must have the same limits and the same ``Configuration``, except for ``Configuration/reportHandler``.
-/// Otherwise, the opening throws `CisternError` with the code ``CisternError/Code/conflictingOpen``, and the message
+/// They must have the same limits and the same ``Configuration``, except for ``Configuration/reportHandler`` and
+/// ``Configuration/diskLayout``. Otherwise, the opening throws `CisternError` with the code ``CisternError/Code/conflictingOpen``, and the message
 /// names the setting.
 ///
 /// A store belongs to the path of its directory. If the directory is renamed, the path gets a new one, which later stores of the
@@ -51,6 +51,9 @@ public final class Store: Sendable {
     /// The longest time that a staged write waits for its commit. It must not be negative.
     public var commitInterval = Duration.milliseconds(5)
     /// Whether the store never writes to disk. New values stay in memory, and the directory must exist.
+    ///
+    /// The new values and removals of up to 65,536 keys hide the older records of these keys. With more keys, the store hides all
+    /// records of a cache.
     ///
     /// A file that was copied to the directory is checked at every opening, because a read-only store cannot record
     /// the result.
@@ -161,6 +164,8 @@ public final class Store: Sendable {
 extension Store {
   /// Waits until all earlier writes are on disk with the configured ``Configuration/durability``.
   ///
+  /// The call returns at once for a read-only store, which writes nothing to disk.
+  ///
   /// - Throws: `CisternError` if the disk fails. Also throws once if a write was lost after the last flush, even if the
   ///   disk works now. It may have failed for some time, or had no room for the write. Such a value is in memory only.
   public nonisolated(nonsending) func flush() async throws(CisternError) {
@@ -171,7 +176,8 @@ extension Store {
 
   /// Flushes and releases the directory. The store is closed even if this throws.
   ///
-  /// The caches continue in memory only. If another store has the directory open, it stays open for all of them.
+  /// The caches continue in memory only. If another store has the directory open, it stays open for all of them. A second call
+  /// returns at once, also if the first one is still flushing.
   ///
   /// - Throws: `CisternError` if the disk fails.
   public nonisolated(nonsending) func close() async throws(CisternError) {

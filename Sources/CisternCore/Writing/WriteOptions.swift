@@ -22,7 +22,7 @@ struct WriteOptions: Sendable {
   }
 
   /// - Parameters:
-  ///   - expiry: The lifetime of the value; nil for the cache's.
+  ///   - expiry: The lifetime of the value; nil for the one that the value itself or the cache gives.
   ///   - tags: The named tags; nil if the write names none.
   @inlinable
   init(expiry: Expiry?, tags: [String]?) {

@@ -99,7 +99,7 @@ extension StoreReport {
   /// Whether an operator should look at the machine.
   var isSerious: Bool {
     switch code {
-    case .degraded, .setAside, .filesReplaced, .rolledBack: true
+    case .degraded, .setAside, .filesReplaced, .rolledBack, .deviceFull: true
     default: false
     }
   }

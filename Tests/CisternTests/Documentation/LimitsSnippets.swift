@@ -68,7 +68,7 @@ import Testing
     let store = try sampleStore()
     let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)
     let statistics = articles.statistics
-    print("\(statistics.hits) hits, \(statistics.joins) fetches saved by joining")
+    print("\(statistics.hits) hits, \(statistics.joins) joined loads")
     print("memory: \(statistics.memory.cost) of \(statistics.memory.costLimit)")
     print(store.statistics)
     #expect(statistics.hits == 0)
