@@ -12,7 +12,7 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// Nil for the size of the encoded value. Called outside all locks, by the writer. The greatest cost that memory
   /// holds is 4,294,967,294 (4 GiB less 2 bytes), also with a higher limit or none. Use a larger unit for larger costs.
   public var weigher: (@Sendable (Value) -> Int)?
-  /// Whether a fetch whose callers have all been cancelled runs to its end, and its value is stored. Else it is
+  /// Whether a fetch whose callers have all been cancelled runs to its end, and its value is stored. Otherwise, it is
   /// cancelled with its last caller, and a fetch of several keys with the last caller of all keys.
   public var completesAbandonedFlights = false
   /// Merges the cached and the incoming value, if each source has only a part of the value. If a usable value is

@@ -18,7 +18,7 @@ extension ConditionalWriter {
     }
   }
 
-  /// The meaning of an arriving value for flights in progress. If the cache merges, they are merged under the value. Else
+  /// The meaning of an arriving value for flights in progress. If the cache merges, they are merged under the value. Otherwise,
   /// they are over.
   @inlinable
   var newValueEffect: WriteEffect { merge == nil ? .replacement : .addition }

@@ -1,5 +1,5 @@
 /// Writes that depend on the cached value. A writer reads the value with its version, makes another one of it outside
-/// all locks, and stores that if the version still stands. Else it begins again.
+/// all locks, and stores that if the version still stands. Otherwise, it begins again.
 @usableFromInline
 final class ConditionalWriter<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline typealias Snapshot = ReadSnapshot<Key, Value>

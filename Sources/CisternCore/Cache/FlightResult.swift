@@ -43,7 +43,9 @@ extension Loader {
       return loaded(value, from: source, by: flight, for: options)
     case .early(let value):
       // A leader began before the flight, so that its value is current.
-      guard source == .fetched || isCurrent(flight, of: key, since: result.invalidationVersion) else { return nil }
+      guard source == .fetched || acceptsAnnouncement(of: flight, for: key, since: result.invalidationVersion) else {
+        return nil
+      }
       return Loaded(value: value, source: source)
     case .absent:
       if flight.isInvalidated(since: result.invalidationVersion) { return nil }

@@ -41,7 +41,7 @@ extension KeptTags {
     return named
   }
 
-  /// Returns the options for an arriving value. If the cache merges, the value is made of the cached one. Else it
+  /// Returns the options for an arriving value. If the cache merges, the value is made of the cached one. Otherwise, it
   /// replaces that.
   @inlinable
   func arriving(_ writeOptions: WriteOptions) -> WriteOptions { merges ? writeOptions : writeOptions.withoutKeptTags }

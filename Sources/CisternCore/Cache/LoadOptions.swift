@@ -24,7 +24,7 @@ final class LoadOptions: Sendable {
   /// Returns the options of a load, or nil if all are defaults. A default load then allocates nothing. A failable
   /// initializer would allocate first.
   ///
-  /// Inlined, because the frame of a waiting task would else hold the expiry and the policy for a call.
+  /// Inlined, because the frame of a waiting task would otherwise hold the expiry and the policy for a call.
   @inlinable
   @inline(__always)
   static func unlessDefault(expiry: Expiry?, tags: [String], policy: LoadPolicy?) -> LoadOptions? {

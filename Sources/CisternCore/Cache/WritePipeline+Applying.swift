@@ -51,7 +51,7 @@ extension WritePipeline {
     _ write: PreparedWrite<Key, Value>, to key: HashedKey<Key>, _ effects: inout WriteEffects<Key, Value>
   ) -> Bool {
     let conditionHeld = table.write(write.entry, to: key) {
-      hasLostRecord(write, &effects.outcome)
+      givesUpLostRecord(write, &effects.outcome)
     } decide: { had, isHeld in
       let decision = decide(write, of: key.key, had: had, isHeld: isHeld, &effects)
       if let event = decision.event {
@@ -146,20 +146,20 @@ extension WritePipeline {
     _ = partition.acknowledgeLoss(of: keyBytes.rawSpan)
   }
 
-  /// Whether the second tier may have lost a record since it was read, for this flight if one is given.
+  /// Whether a record loss of the cache is not acknowledged yet, or a loss was noted for this flight.
   @inlinable
   func mayHaveLostRecord(of flight: Flight<Value>?) -> Bool {
     (secondTier?.partition.hasLostKeys ?? false) || (flight?.hasLostRecord ?? false)
   }
 
-  /// Returns whether the second tier has lost the record that a promotion puts into memory.
+  /// Gives up a promotion whose record the second tier has lost, and returns whether it did.
   ///
   /// Called inside the critical section of the key. Another reader may have found the key absent since. A promotion
   /// would bring the value back.
   ///
-  /// - Returns: Whether the record is lost. The outcome then says so.
+  /// - Returns: Whether the record is lost. The outcome is then ``WriteOutcome/recordLost``.
   @inlinable
-  func hasLostRecord(_ write: PreparedWrite<Key, Value>, _ outcome: inout WriteOutcome) -> Bool {
+  func givesUpLostRecord(_ write: PreparedWrite<Key, Value>, _ outcome: inout WriteOutcome) -> Bool {
     guard case .promote = write.intent, mayHaveLostRecord(of: write.entry.condition.witness), lacksRecord(write) else {
       return false
     }
@@ -251,7 +251,7 @@ extension WritePipeline {
     case (.updated, let value?), (.unannounced, let value?): .updated(key, value)
     case (.removed(let cause), _): .removed(key, cause)
     case (.inserted, nil), (.updated, nil), (.unannounced, nil):
-      preconditionFailure("a write without a value gives a key none")
+      preconditionFailure("an insertion or update must have a value")
     }
   }
 

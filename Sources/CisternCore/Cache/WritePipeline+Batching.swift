@@ -119,7 +119,7 @@ struct BatchEffects<Key: Hashable & Sendable, Value: Sendable> {
   @usableFromInline let batch: BatchToken?
   /// The writer, as given by the caller.
   @usableFromInline let context: WriterContext?
-  /// Whether the second tier refused a write. It is ``WriteOutcome/nothing`` otherwise.
+  /// A refusal if the second tier refused a write of the batch, and ``WriteOutcome/nothing`` otherwise.
   @usableFromInline var outcome = WriteOutcome.nothing
   @usableFromInline var replacedEdits: [EditedKeys<Key, Value>.Edited?] = []
 

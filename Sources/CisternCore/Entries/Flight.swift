@@ -54,7 +54,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   @exclusivity(unchecked)
   @usableFromInline nonisolated(unsafe) final var timing: Timing?
 
-  /// The end of a flight, and its relation to the second tier.
+  /// The rule for an abandoned flight, and whether other loads join it without a look-up in the second tier.
   @usableFromInline
   struct Kind {
     /// The rule for a flight whose last waiter has left.

@@ -11,7 +11,7 @@ enum FlightOutcome<Value: Sendable>: Sendable {
   case failed(any Error)
   /// The flight brought nothing that this waiter may have. It must look again.
   case lookAgain
-  /// The wait lasted too long. With the older value to return, if the waiter left for its sake.
+  /// The wait exceeded its limit. With the older value to return, or nil if none is usable.
   case timedOut(stale: Value?)
 }
 

@@ -12,10 +12,10 @@ extension Shard {
     ///
     /// A later promotion compares both, to detect a write or an invalidation in between.
     case absent(writeVersion: WriteVersion, invalidationVersion: InvalidationVersion)
-    /// The value is past its lifetime by this number of nanoseconds, and within its grace period.
+    /// The value is past its lifetime, and within its grace period.
     ///
     /// For a load, also a value whose refresh is due, or one that the load's policy does not accept.
-    case stale(Value, by: UInt64)
+    case stale
     /// The value is past its grace period.
     case expired
   }
@@ -82,8 +82,7 @@ extension Shard {
     guard let number = locate(key, fingerprint: fingerprint, budget: budget), let held = slots[number].entry.held else {
       return .absent(writeVersion: writeVersion(of: fingerprint), invalidationVersion: invalidations.newest)
     }
-    let freshness = held.freshness(at: now)
-    switch (demand ?? .lookUp).verdict(on: freshness) {
+    switch (demand ?? .lookUp).verdict(on: held.freshness(at: now)) {
     case .gone:
       return .expired
     case .use(let isStale, let refreshes) where !refreshes || slots[number].entry.isRefreshing:
@@ -94,8 +93,7 @@ extension Shard {
       return .hit(held.value)
     case .use, .fetch:
       // The caller starts a refresh or waits for a flight.
-      if case .stale(let age, _, _) = freshness { return .stale(held.value, by: age) }
-      return .stale(held.value, by: 0)
+      return .stale
     }
   }
 

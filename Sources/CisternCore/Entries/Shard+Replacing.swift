@@ -3,7 +3,7 @@ import Eviction
 extension Shard {
   /// Returns whether a write only replaces a value by one with the same cost.
   ///
-  /// Such a write is on the fast path of sets: it needs neither room nor a decision.
+  /// Such a write is on the fast path of sets: it needs no room, and does not change the eviction order.
   @inlinable
   func takesInPlace(
     _ cost: UInt32, at number: SlotNumber, _ condition: WriteCondition<Value>

@@ -4,8 +4,8 @@ extension WriteDecision {
   /// - Parameters:
   ///   - intent: The kind of the write.
   ///   - situation: The state of the key.
-  ///   - ask: Returns the presence of the key's record in the second tier. Called at most once, and only if the
-  ///     decision depends on it. Called before `stage`, except for the end of a lifetime.
+  ///   - ask: Returns the presence of the key's record in the second tier. Called only if the decision depends on it: before
+  ///     `stage`, and after it to learn whether the key still has a record.
   ///   - stage: Stages the write in the second tier. Called at most once.
   /// - Returns: The decision.
   @inlinable

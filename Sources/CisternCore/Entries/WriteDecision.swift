@@ -39,7 +39,7 @@ struct WriteDecision: Sendable, Hashable {
 /// A change of one entry by a write.
 @usableFromInline
 enum EntryChange: Sendable, Hashable {
-  /// The value of the write, if memory holds one, replaces the older one. Else the entry has no value.
+  /// The value of the write, if memory holds one, replaces the older one. Otherwise, the entry has no value.
   case replace(Residency, keepsFlight: Bool)
   /// Removes the value. A flight that refreshes it continues.
   case loseValue

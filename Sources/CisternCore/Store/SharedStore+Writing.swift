@@ -78,13 +78,15 @@ extension SharedStore {
   /// Reserves the room of all members at once. A member that holds its room while it waits for another's could wait forever
   /// for a batch that does the same.
   private func reserve(_ members: [any StoreWriteMember]) {
-    while let (count, short) = firstShort(members) {
+    while let (count, short) = reserveUntilShort(members) {
       for member in members.prefix(count) { member.release() }
       short.evictSomewhere()
     }
   }
 
-  private func firstShort(_ members: [any StoreWriteMember]) -> (count: Int, MemoryBudget)? {
+  /// Reserves the room of the members in order, up to one that has too little. Returns that member's budget, and the number of members
+  /// that have reserved.
+  private func reserveUntilShort(_ members: [any StoreWriteMember]) -> (count: Int, MemoryBudget)? {
     for (count, member) in members.enumerated() {
       if let short = member.reserve() { return (count, short) }
     }

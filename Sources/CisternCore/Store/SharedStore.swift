@@ -137,8 +137,8 @@ package final class SharedStore: Sendable {
     state.withLock { $0.caches.compactMapValues(\.member) }
   }
 
-  /// A class, because a debug build of Swift 6.3 reads undefined memory for `dictionary[key]?.property` if the values are
-  /// structures with a weak reference and the key is absent.
+  /// A class, because debug builds of Swift 6.3 cannot chain on an absent key of a dictionary of structures with weak references. They
+  /// read undefined memory.
   private final class OpenCache: Sendable {
     weak let member: (any StoreMember)?
     let settings: OpenSettings

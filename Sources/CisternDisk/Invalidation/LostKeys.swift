@@ -24,7 +24,7 @@ final class LostKeys: Sendable {
   /// The number of keys. A caller that reads zero takes no lock.
   private let count = Atomic<Int>(0)
 
-  /// Whether no key leaves.
+  /// Whether no key is lost.
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   /// All lost keys.

@@ -16,11 +16,11 @@ package final class MemoryBudget: Sendable {
   private let reservedCost = Atomic<Int>(0)
   private let reservedCount = Atomic<Int>(0)
   private let highestCost = Atomic<Int>(0)
-  private let consumers = Guarded<[Consumer]>([])
+  private let consumers = Guarded<[WeakConsumer]>([])
   private let consumerCount = Atomic<Int>(0)
 
-  private struct Consumer {
-    weak let table: (any MemoryConsumer)?
+  private struct WeakConsumer {
+    weak let consumer: (any MemoryConsumer)?
   }
 
   package init(costLimit: Int, countLimit: Int = .max, parent: MemoryBudget? = nil) {
@@ -156,8 +156,8 @@ extension MemoryBudget {
   package func add(_ consumer: any MemoryConsumer) {
     // The strong references are released after unlocking. One of them may be the last reference to its consumer.
     _ = consumers.withLock { consumers in
-      let alive = consumers.compactMap(\.table)
-      consumers = (alive + [consumer]).map { Consumer(table: $0) }
+      let alive = consumers.compactMap(\.consumer)
+      consumers = (alive + [consumer]).map { WeakConsumer(consumer: $0) }
       consumerCount.store(consumers.count, ordering: .relaxed)
       return alive
     }
@@ -186,7 +186,7 @@ extension MemoryBudget {
   @usableFromInline
   @discardableResult
   package func evictSomewhere() -> Bool {
-    let candidates = consumers.withLock { consumers in consumers.compactMap(\.table) }
+    let candidates = consumers.withLock { consumers in consumers.compactMap(\.consumer) }
     guard !candidates.isEmpty else { return false }
     let costs = candidates.map(\.estimatedCost)
     var left = Double.random(in: 0..<max(1, costs.reduce(0, +)))
@@ -204,6 +204,6 @@ extension MemoryBudget {
   /// Evicts entries until the cost is at most `target`, then releases unused storage.
   package func trim(toCost target: Int) {
     while cost > max(0, target), evictSomewhere() {}
-    for consumer in consumers.withLock({ consumers in consumers.compactMap(\.table) }) { consumer.releaseSlots() }
+    for consumer in consumers.withLock({ consumers in consumers.compactMap(\.consumer) }) { consumer.releaseSlots() }
   }
 }

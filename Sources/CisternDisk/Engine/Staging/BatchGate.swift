@@ -57,7 +57,7 @@ extension DiskEngine {
     return closeBatch(batch)
   }
 
-  /// Ends a batch whose failure does not depend on the writes that are left of it.
+  /// Ends a batch without its ticket for the commit group: that of invalidations, which no later write replaces.
   func closeBatch(_ batch: BatchToken) -> CommitTicket {
     if batch.includesDisk { batchGate.change { $0.close() } }
     let newest = batch.newestTicket
