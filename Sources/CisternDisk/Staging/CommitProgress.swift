@@ -152,6 +152,7 @@ struct CommitProgress: Sendable {
   }
 
   private func error(for ticket: CommitTicket) -> CisternError? {
-    failures.last { $0.failure.tickets.contains(ticket) }?.failure.error
+    // The first failure is that of the write itself, and a later one that of its group.
+    failures.first { $0.failure.tickets.contains(ticket) }?.failure.error
   }
 }

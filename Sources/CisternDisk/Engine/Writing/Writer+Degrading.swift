@@ -86,6 +86,8 @@ extension Writer {
         try reopenFile()
         if let file = engine.file { try advanceTransaction(in: file) }
       }
+      // A device that takes transactions alone does not work again.
+      if engine.options.durability == .powerCut, let error = synchronize() { throw error }
     } catch {
       giveUpStaged(through: through, engine.diagnosis(of: error))
       return
@@ -93,6 +95,8 @@ extension Writer {
     noteChanges()
     engine.monitor.withLock { $0.retryAt = nil }
     deviceRoom.noteRecovery()
+    // Failed retries have settled the tickets of changes that are still staged. The next flush must wait for them.
+    _ = engine.nextTicket()
     // The mode changes before the commit, so that writes from now on are staged for the disk again.
     engine.mode = .active
     commitStaged()

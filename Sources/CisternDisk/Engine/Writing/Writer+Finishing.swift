@@ -113,7 +113,11 @@ extension Writer {
   /// - Returns: The error of the device. It is recorded as the failure of all commits that were not durable.
   @discardableResult
   func synchronize() -> LMDBError? {
-    guard engine.mode == .active || engine.mode == .degraded, let file = engine.file else { return nil }
+    guard engine.mode == .active || engine.mode == .degraded else { return nil }
+    guard let file = engine.file else {
+      noteLostCommits()
+      return nil
+    }
     do {
       try engine.injectFault(engine.options.faults.atSynchronization(), in: "synchronize")
       try file.environment.synchronize(force: true)
@@ -125,5 +129,13 @@ extension Writer {
       engine.progress.withLock { $0.noteNotSynchronized(failure) }
       return error
     }
+  }
+
+  /// Records that the commits that were not written through are lost with their file.
+  func noteLostCommits() {
+    let failure = CisternError(
+      .diskFailed, "the data file was closed or replaced before its last commits were written to the device",
+      location: engine.directory)
+    engine.progress.withLock { $0.noteNotSynchronized(failure) }
   }
 }

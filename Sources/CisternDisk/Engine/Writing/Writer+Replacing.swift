@@ -108,6 +108,7 @@ extension Writer {
     let isOther = fileIdentity != nil && file.identity != fileIdentity
     // Before a reader can miss a record: an enumeration then looks for the keys that memory holds.
     if isOther { for partition in engine.partitions { partition.wholeLoss.noteFileLoss() } }
+    if isOther { noteLostCommits() }
     // All knowledge of the old file is invalid for the new one.
     for partition in engine.partitions {
       engine.stagedCount.add(partition.forgetFile(), ordering: .sequentiallyConsistent)

@@ -116,6 +116,8 @@ final class Writer {
       }
       return (state.roomWaiters, state.stopWaiters)
     }
+    // A caller that began to wait before this state is resumed here, and later ones see it.
+    engine.failWaiters(engine.closedError("wait for a commit"))
     DiskRegistry.shared.forget(engine)
     engine.exitPhase = .done
     for waiter in room { waiter.resume() }

@@ -1,5 +1,6 @@
 import CisternTestSupport
 import CisternTesting
+import Foundation
 import Testing
 
 @testable import CisternCore
@@ -99,5 +100,51 @@ import Testing
     await #expect(throws: CisternError.self) { try await tier.flush() }
     #expect(await !Self.isCommitted(ticket, in: cache))
     try? await tier.close()
+  }
+
+  @Test func `a flush after the recovery of the disk waits for the write-through of earlier removals`() async throws {
+    let transactionFault = transactionFault
+    var options = DiskOptions(
+      limit: .mebibytes(4), layout: .tested, durability: .powerCut, commitInterval: .unreachable)
+    options.retryInterval = .milliseconds(1)
+    options.faults = DiskFaults { transactionFault.peek() }
+    options.faults.atSynchronization = { [synchronizations] in
+      synchronizations.record(())
+      return nil
+    }
+    let tier = try DiskTier(directory: scratch.store, options: options) { _ in }
+    let cache = try tier.cache()
+    cache.put("k", bytes("value"))
+    try await tier.flush()
+    transactionFault.set(.inputOutput)
+    cache.remove("k")
+    tier.engine.monitor.change { $0.isFull = true }
+    while tier.engine.mode == .active { await Task.yield() }
+    // A retry that is due settles the removal, which stays staged.
+    let newest = tier.engine.newestTicket
+    while tier.engine.progress.withLock({ $0.settled }) < newest { await Task.yield() }
+    transactionFault.set(nil)
+    while tier.engine.mode != .active || tier.statistics.stagedCount > 0 { await Task.yield() }
+    let count = synchronizations.count
+    try await tier.flush()
+    #expect(synchronizations.count > count)
+    #expect(cache.get("k") == nil)
+    try await tier.close()
+  }
+
+  @Test func `a commit without a waiter is not confirmed after its file was replaced`() async throws {
+    let tier = try openTier()
+    let cache = try tier.cache()
+    guard case .staged(let ticket) = cache.put("k", bytes("value")) else { throw Broken() }
+    tier.engine.monitor.change { $0.isFull = true }
+    while tier.engine.progress.withLock({ $0.settled }) < ticket { await Task.yield() }
+    try FileManager.default.removeItem(atPath: scratch.store + "/" + DiskDirectory.data)
+    cache.put("other", bytes("value"))
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(cache.get("k") == nil)
+    #expect(await !Self.isCommitted(ticket, in: cache))
+    try await tier.flush()
+    #expect(cache.get("other") == bytes("value"))
+    try await tier.close()
   }
 }
