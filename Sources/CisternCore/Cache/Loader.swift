@@ -152,7 +152,7 @@ extension Loader {
     var demand = policy.demand
     // Read once: an older value of the second tier must not be returned after an invalidation since its look-up.
     let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
-    // The older value that the second tier had beside a flight. A later flight has begun after a write or removal of the key.
+    // The older value that the second tier had beside a flight. The key can have changed before a later flight.
     var lookedUp: (fallback: Fallback<Value>?, flight: Flight<Value>)?
     while true {
       let decision = table.load(key, at: lifetimes.now(), accepting: demand, priority: priority) {
@@ -178,7 +178,11 @@ extension Loader {
       case .join(let flight, let waiter, _, let fallback):
         let waitLimits = waitLimits(
           options, invalidationVersion: invalidationVersion, fallback: fallback,
-          secondTierFallback: lookedUp?.flight === flight ? lookedUp?.fallback : nil, lendsPermit: lendsPermit())
+          secondTierFallback: lookedUp.flatMap { lookedUp in
+            lookedUp.flight === flight
+              ? lookedUp.fallback
+              : records.fallback(beside: flight, since: invalidationVersion, of: key, accepting: demand)
+          }, lendsPermit: lendsPermit())
         return .join(flight, waiter: waiter, waitLimits)
       case .lead(let flight, let waiter, let fallback, let looksInSecondTier):
         var secondTierFallback: Fallback<Value>?

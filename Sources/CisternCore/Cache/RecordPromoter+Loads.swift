@@ -128,6 +128,18 @@ extension RecordPromoter {
     Fallback(CachedValue(value: found.value, timing: found.timing, isPersisted: true))
   }
 
+  /// Returns the older value that the second tier has beside a flight, which a load has joined.
+  @usableFromInline
+  @inline(never)
+  func fallback(
+    beside flight: Flight<Value>, since invalidationVersion: InvalidationVersion, of key: HashedKey<Key>,
+    accepting demand: Demand
+  ) -> Fallback<Value>? {
+    guard case .nothing(let fallback) = lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand)
+    else { return nil }
+    return fallback
+  }
+
   /// Looks in the second tier before a load joins the refresh of a value that memory does not hold.
   ///
   /// The refresh itself does not look there. The flight stays in progress.
