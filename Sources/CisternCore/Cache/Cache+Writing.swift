@@ -20,8 +20,8 @@ extension Cache {
   ///   - value: The value.
   ///   - key: The key.
   ///   - expiry: The value's lifetime; nil for the one that the value itself or the cache gives.
-  ///   - tags: The tags of the value, for ``removeAll(tagged:context:)``. An empty string is no tag. Nil means no tags,
-  ///     or, in a cache that merges, the tags of the cached value.
+  ///   - tags: The tags of the value, for ``removeAll(tagged:context:)``. An empty string is no tag. Nil means the
+  ///     tags that the value itself gives, and in a cache that merges also those of the cached value.
   ///   - context: The writer, for ``Change/context``.
   /// - Complexity: O(1), and the encoding.
   @inlinable

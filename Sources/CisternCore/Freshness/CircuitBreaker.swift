@@ -14,8 +14,8 @@
 /// - Each call of the fetch counts, also each attempt of a ``RetryPolicy``. The fetch of a bulk load is one call.
 /// - A cancelled call counts neither as a success nor as a failure.
 /// - A call that began before the breaker changed its state does not count after the change.
-/// - When the open time of the newest probe has passed, a further call replaces the probes in progress. These then count as failed,
-///   and the breaker stays half-open.
+/// - If all probes are in progress or have succeeded when the open time of the newest one has passed, a further call replaces them. They
+///   count as one failed probe, and the breaker stays half-open.
 /// - A load inside the fetch of a probe is part of the probe. A background refresh that it starts is not.
 ///
 /// All keys of a cache share one breaker.

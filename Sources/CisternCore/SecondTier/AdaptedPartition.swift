@@ -19,7 +19,9 @@ package final class AdaptedPartition: TransactionalPartition {
   package init(_ base: any SecondTierPartition) {
     self.base = base
     let time = UInt64(max(1, SystemClock().wallTime().nanosecondsSince1970))
-    newestNumber = Atomic(max(time, Self.newestOfAll.load(ordering: .sequentiallyConsistent) + 1))
+    let first = max(time, Self.newestOfAll.load(ordering: .sequentiallyConsistent) + 1)
+    Self.newestOfAll.max(first, ordering: .sequentiallyConsistent)
+    newestNumber = Atomic(first)
   }
 
   // MARK: The partition's own methods

@@ -20,10 +20,9 @@ public struct CacheStatistics: Sendable, Equatable {
   public var widenedRemovals: Int
   /// The number of callers whose flight took too long. They received an older value, a value that was set during the flight, or an error.
   public var timeouts: Int
-  /// The number of flights that began. A flight looks in the second tier first, and makes at most one fetch.
+  /// The number of flights that began. A flight of a key that memory does not have looks in the second tier before it fetches.
   public var flights: Int
-  /// The number of callers that joined the flight of another caller. Each saves a read of the second tier, and a fetch if that
-  /// has no value.
+  /// The number of callers that joined the flight of another caller. Each saves a fetch, unless the second tier has the value.
   public var joins: Int
   /// The number of flights whose fetch threw. Keys that a bulk fetch omitted do not count.
   public var failures: Int

@@ -10,9 +10,9 @@ import Synchronization
 /// ```
 ///
 /// All stores of one directory in a process share memory, disk, reports and caches, even if they use different paths.
-/// They must have the same limits and the same ``Configuration``, except for ``Configuration/reportHandler`` and
-/// ``Configuration/diskLayout``. Otherwise, the opening throws `CisternError` with the code ``CisternError/Code/conflictingOpen``, and the message
-/// names the setting.
+/// They must have the same limits and the same ``Configuration``, except for ``Configuration/reportHandler``. A
+/// ``Configuration/diskLayout`` of nil agrees with each layout. Otherwise, the opening throws `CisternError` with the code
+/// ``CisternError/Code/conflictingOpen``, and the message names the setting.
 ///
 /// A store belongs to the path of its directory. If the directory is renamed, the path gets a new one, which later stores of the
 /// path share. A store of the new name has the renamed directory alone. See <doc:DurabilityGuarantees>.
