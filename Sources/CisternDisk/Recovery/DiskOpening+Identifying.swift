@@ -38,12 +38,7 @@ extension DiskOpening {
   ) throws(LMDBError) -> DiskFile {
     if file.isNew || (file.identity != nil && (expected == nil || file.identity == expected)) { return file }
     if file.identity == nil, expected == nil || !isAlone {
-      do {
-        try file.assignIdentity()
-      } catch {
-        try file.close()
-        throw error
-      }
+      try file.assignIdentity()
       return file
     }
     try file.close()

@@ -29,7 +29,6 @@ extension DiskOpening {
       }
     } catch let error as CisternError {
       // The copy did not begin.
-      try lmdb { () throws(LMDBError) in try file.close() }
       throw CisternError(
         error.code,
         isUnsuitable

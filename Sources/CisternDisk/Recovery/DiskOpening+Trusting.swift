@@ -87,15 +87,15 @@ extension DiskOpening {
         var file = try DiskFile.open(
           directory: directory, options: environmentOptions, layout: .any(beginning: opening.options.layoutOfNewFile),
           checkingRows: opening.pagesChecked > 0, newIdentity: newIdentity)
-        file = try opening.requireIdentity(file, mark?.file.identity, isAlone: isAlone)
-        if current.file.identity != file.identity {
-          current.file = MarkedFile(identity: file.identity)
-          do {
+        do {
+          file = try opening.requireIdentity(file, mark?.file.identity, isAlone: isAlone)
+          if current.file.identity != file.identity {
+            current.file = MarkedFile(identity: file.identity)
             try claim.write(current)
-          } catch {
-            try file.close()
-            throw error
           }
+        } catch {
+          try? file.close()
+          throw error
         }
         file.note.begin(file.environment, claim, isTrusted: isAlone || mark?.file.fingerprint != nil)
         return file

@@ -85,8 +85,9 @@ struct DiskOpening {
     if isUnsynchronized || mark?.isValid(for: fingerprint, limit: limits.limit) != true {
       try write(newMark, claim, isNew: mark == nil)
     }
-    var file = try identified(try openTrusted(newIdentity), mark?.file.identity, isAlone: isAlone)
+    var file = try openTrusted(newIdentity)
     do throws(CisternError) {
+      file = try identified(file, mark?.file.identity, isAlone: isAlone)
       if let fault = options.faults.atOpening() { throw cisternError(fault.error(of: "open")) }
       if !isAlone { try requireLayout(of: file, mark, claim) }
       try agree(on: file, &newMark, claim)
@@ -117,7 +118,6 @@ struct DiskOpening {
     of file: DiskFile, _ mark: BootMark?, _ claim: DirectoryClaim
   ) throws(CisternError) {
     guard let layout = options.layout, layout != file.layout.kind else { return }
-    try lmdb { () throws(LMDBError) in try file.close() }
     if let mark { try write(mark, claim, isNew: false) }
     throw CisternError(
       .storeInUse,

@@ -44,6 +44,17 @@ import Testing
     }
   }
 
+  private func stage(_ key: String, in cache: any TransactionalPartition) throws -> CommitTicket {
+    guard case .staged(let ticket) = cache.put(key, bytes("value")) else { throw Broken() }
+    return ticket
+  }
+
+  /// Commits staged writes without a waiter.
+  private func commit(through ticket: CommitTicket, in tier: DiskTier) async {
+    tier.engine.monitor.change { $0.isFull = true }
+    while tier.engine.progress.withLock({ $0.settled }) < ticket { await Task.yield() }
+  }
+
   private static func isCommitted(_ ticket: CommitTicket, in cache: any TransactionalPartition) async -> Bool {
     do {
       try await cache.waitForCommit(ticket)
@@ -70,8 +81,8 @@ import Testing
   @Test func `a caller that waits after a failed write-through gets its error`() async throws {
     let tier = try openTier()
     let cache = try tier.cache()
-    guard case .staged(let early) = cache.put("early", bytes("value")) else { throw Broken() }
-    guard case .staged(let waiting) = cache.put("waiting", bytes("value")) else { throw Broken() }
+    let early = try stage("early", in: cache)
+    let waiting = try stage("waiting", in: cache)
     synchronizationFault.set(.inputOutput)
     #expect(await !Self.isCommitted(waiting, in: cache))
     #expect(await !Self.isCommitted(early, in: cache))
@@ -87,10 +98,8 @@ import Testing
   @Test func `a commit without a waiter is not confirmed by the failed retries of a later one`() async throws {
     let tier = try openTier()
     let cache = try tier.cache()
-    guard case .staged(let ticket) = cache.put("k", bytes("value")) else { throw Broken() }
-    // Commits without a waiter.
-    tier.engine.monitor.change { $0.isFull = true }
-    while tier.engine.progress.withLock({ $0.settled }) < ticket { await Task.yield() }
+    let ticket = try stage("k", in: cache)
+    await commit(through: ticket, in: tier)
     transactionFault.set(.inputOutput)
     synchronizationFault.set(.inputOutput)
     cache.put("other", bytes("value"))
@@ -135,9 +144,8 @@ import Testing
   @Test func `a commit without a waiter is not confirmed after its file was replaced`() async throws {
     let tier = try openTier()
     let cache = try tier.cache()
-    guard case .staged(let ticket) = cache.put("k", bytes("value")) else { throw Broken() }
-    tier.engine.monitor.change { $0.isFull = true }
-    while tier.engine.progress.withLock({ $0.settled }) < ticket { await Task.yield() }
+    let ticket = try stage("k", in: cache)
+    await commit(through: ticket, in: tier)
     try FileManager.default.removeItem(atPath: scratch.store + "/" + DiskDirectory.data)
     cache.put("other", bytes("value"))
     await #expect(throws: CisternError.self) { try await tier.flush() }
