@@ -13,7 +13,8 @@ let whole = options.contains("whole")
 
 var dependencies: [Package.Dependency] = [
   // By name, because the name of a path dependency is that of its folder, which users choose freely.
-  .package(name: "cistern", path: "..", traits: service ? ["Service"] : [])
+  // The default traits are none. An empty list is an error if the manifest of Cistern declares no trait, as with `core`.
+  .package(name: "cistern", path: "..", traits: service ? ["Service"] : [.defaults])
 ]
 
 var targets: [Target] = [
