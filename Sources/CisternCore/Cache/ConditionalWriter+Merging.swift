@@ -103,7 +103,8 @@ extension ConditionalWriter {
   /// Stores a fetched value, merged with the cached one.
   ///
   /// If the key was set since the fetch began, the set value is the newer one, and the fetched value is merged *under*
-  /// it. If the key was removed, or its value was replaced by an update, nothing is stored.
+  /// it. If the key was removed, its value was replaced by an update, or another flight replaced this one, nothing is
+  /// stored.
   ///
   /// - Returns: The value for the waiters. Throws if it cannot be merged.
   @usableFromInline
@@ -116,7 +117,7 @@ extension ConditionalWriter {
       let isOvertaken = snapshot.flight == nil
       if !isOvertaken {
         result = try merged(value, over: snapshot.usable, for: key.key)
-      } else if merge != nil, !flight.isAbandoned, snapshot.version.ends == base.version.ends,
+      } else if merge != nil, !flight.isAbandoned, !flight.isReplaced, snapshot.version.ends == base.version.ends,
         let newer = snapshot.usable
       {
         // An invalidation that concerns the fetched value ends the attempt, and the next one drops the value.

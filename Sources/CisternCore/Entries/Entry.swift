@@ -153,6 +153,8 @@ extension Entry {
     if demand.joins, let flight = entry?.flight, case .joined(let waiter, let raised) = flight.join(Urgency(priority)) {
       return .join(flight, waiter: waiter, raiseTo: raised, fallback: fallback)
     }
+    // The result of an earlier flight is older than the one of the new flight.
+    entry?.flight?.noteReplaced()
     let flight = makeFlight()
     let isFirst: Bool
     if let held = entry?.held {

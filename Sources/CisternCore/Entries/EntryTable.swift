@@ -120,6 +120,7 @@ extension EntryTable {
         Entry.load(&entry, at: now, accepting: demand, priority: priority, makeFlight: makeFlight)
       }
       shard.countLoad(decision, at: number, now: now)
+      if case .lead = decision, !demand.joins { shard.versions.noteFetchAnew(on: key.fingerprint) }
       return decision
     }
     if case .join(let flight, _, let raised?, _) = decision { flight.work.raise(to: raised) }

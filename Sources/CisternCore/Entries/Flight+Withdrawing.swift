@@ -25,6 +25,13 @@ extension Flight {
 // MARK: Lost entries
 
 extension Flight {
+  /// Notes that another flight takes the entry. Called inside the shard's critical section.
+  @usableFromInline
+  final func noteReplaced() { replaced.store(true, ordering: .relaxed) }
+
+  /// Whether another flight has taken the entry. False if a write had taken it before.
+  final var isReplaced: Bool { replaced.load(ordering: .relaxed) }
+
   /// Notes that a write, a removal or a clear had taken the entry when the flight failed.
   ///
   /// Call it before the flight completes.

@@ -36,6 +36,8 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Whether an older fetch has changed the key's record since the flight began, and left the flight in progress. Set under
   /// the shard's lock. A load reads it without the lock, and its promotion compares again under the lock.
   @usableFromInline let newerRecord = Atomic<Bool>(false)
+  /// Whether another flight has taken the entry. Set under the shard's lock.
+  @usableFromInline let replaced = Atomic<Bool>(false)
   /// Whether the flight had lost its entry when it failed. Set before the flight completes.
   @usableFromInline let disowned = Atomic<Bool>(false)
   /// Whether a load can join the flight without a look-up in the second tier.

@@ -12,8 +12,8 @@ struct KeyVersions {
   struct Version: Sendable, Hashable {
     /// The number of changes of the key's value, except for writes with the effect ``WriteEffect/maintenance``.
     @usableFromInline var changes: UInt32 = 0
-    /// The number of removals and of replacements that are not merged. A value whose fetch began before one is not
-    /// stored.
+    /// The number of removals, of replacements that are not merged, and of fetches anew. A value whose fetch began before one is
+    /// not stored.
     @usableFromInline var ends: UInt32 = 0
 
     @inlinable
@@ -92,6 +92,14 @@ struct KeyVersions {
     guard effect != .maintenance, watched[fingerprint] != nil else { return }
     watched[fingerprint]?.version.changes &+= 1
     if effect == .replacement { watched[fingerprint]?.version.ends &+= 1 }
+  }
+
+  /// Notes that a load fetches a key anew. A write may have taken the entry of an earlier flight, so that the load does not find that
+  /// flight.
+  @usableFromInline
+  mutating func noteFetchAnew(on fingerprint: UInt32) {
+    if isEmpty { return }
+    watched[fingerprint]?.version.ends &+= 1
   }
 
   /// Notes that every key was removed, or may have been.

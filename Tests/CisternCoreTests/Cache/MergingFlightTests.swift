@@ -4,7 +4,7 @@ import Testing
 
 @testable import CisternCore
 
-/// Two flights of one key in a cache that merges: a set came between their beginnings, and the older one ends first.
+/// Two flights of one key in a cache that merges.
 struct MergingFlightTests {
   @Test(arguments: FieldsSubject.Kind.allCases, [true, false])
   func `a fetch that began after a set is merged over it, although an older fetch ends before`(
@@ -84,6 +84,67 @@ struct MergingFlightTests {
       try #require(flight.hasNewerRecord)
       newer.open()
       _ = try await second.value
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases, [true, false])
+  func `the result of a fetch before a fetch anew is not stored, whichever ends first`(
+    kind: FieldsSubject.Kind, isSetBetween: Bool
+  ) throws {
+    try SeededSchedule.explore(seeds: 60) { executor in
+      let subject = try FieldsSubject(kind, on: executor)
+      let cache = subject.cache
+      cache["k"] = ["stored": 0, "all": 0]
+      let (older, newer) = (Gate(), Gate())
+      let first = await Self.lead(subject, ["older": 1, "all": 1], policy: .reload, until: older)
+      if isSetBetween { cache["k"] = ["set": 2, "all": 2] }
+      let second = await Self.lead(subject, ["newer": 3, "all": 3], policy: .fetchAnew, until: newer)
+      var end: Fields = ["stored": 0, "newer": 3, "all": 3]
+      if isSetBetween { end["set"] = 2 }
+      if executor.seed % 2 == 0 {
+        newer.open()
+        try #require(try await second.value == end)
+      }
+      older.open()
+      try #require(try await first.value == ["older": 1, "all": 1])
+      newer.open()
+      try #require(try await second.value == end)
+      for value in subject.valuesFromBothTiers("k") { try #require(value == end) }
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases, [true, false])
+  func `the result of a fetch that begins after its flight was replaced is not stored`(
+    kind: FieldsSubject.Kind, endsFirst: Bool
+  ) throws {
+    try SeededSchedule.explore(seeds: 30) { executor in
+      let subject = try FieldsSubject(kind, on: executor)
+      let cache = subject.cache
+      cache["k"] = ["stored": 0]
+      let (older, ended) = (Gate(), Gate())
+      let started = cache.refresh("k") { _ in
+        try await older.pass()
+        ended.open()
+        return .store(["older": 1])
+      }
+      try #require(started)
+      // This load replaces the flight before its task begins.
+      let loaded = try await cache.value(forKey: "k", policy: .fetchAnew) { _ in
+        await older.arrivals(atLeast: 1)
+        if endsFirst {
+          older.open()
+          await ended.passUncancelled()
+          for _ in 0..<50 { await Task.yield() }
+        }
+        return ["newer": 2]
+      }
+      try #require(loaded == ["stored": 0, "newer": 2])
+      older.open()
+      await ended.passUncancelled()
+      for _ in 0..<50 { await Task.yield() }
+      for value in subject.valuesFromBothTiers("k") { try #require(value == loaded) }
       try #require(subject.findings == [])
     }
   }
