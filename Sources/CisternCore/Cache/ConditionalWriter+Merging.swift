@@ -132,7 +132,10 @@ extension ConditionalWriter {
       let writeOptions = keptTags.arriving(fetched.writeOptions, over: snapshot, isNewer: isOvertaken)
       // A flight that began after the newer value has the entry, and is merged over both.
       let options = ReplacementOptions(writeOptions, effect: isOvertaken ? .olderAddition : newValueEffect)
-      if compareAndSet(.store(result), of: key, replacing: snapshot, options: options) != nil { return result }
+      if let written = compareAndSet(.store(result), of: key, replacing: snapshot, options: options) {
+        note(written, by: flight)
+        return result
+      }
     }
     // The entry must not wait for the flight any more.
     table.end(flight, forKey: key.key, hash: key.hash)
@@ -149,7 +152,18 @@ extension ConditionalWriter {
       let snapshot = records.snapshot(of: key, isOwnOf: flight)
       guard snapshot.flight != nil, !flight.isInvalidated else { return }
       let options = ReplacementOptions(fetched.writeOptions)
-      if compareAndSet(.store(fetched.value), of: key, replacing: snapshot, options: options) != nil { return }
+      if let written = compareAndSet(.store(fetched.value), of: key, replacing: snapshot, options: options) {
+        return note(written, by: flight)
+      }
     }
+  }
+
+  /// Notes the lifetime and the tags with which the result of a flight was stored, before the flight completes.
+  private func note(_ written: AppliedWrite<Value>, by flight: Flight<Value>) {
+    guard let timing = written.timing else {
+      // Its lifetime is zero, or its size is not known. Nothing has compared its tags with invalidations.
+      return table.noteUnstoredResult(of: flight)
+    }
+    flight.noteStored(timing)
   }
 }

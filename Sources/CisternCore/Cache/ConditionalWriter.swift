@@ -123,7 +123,9 @@ extension ConditionalWriter {
       }
       let outcome = writes.apply(write, to: key)
       let shown = if let edits = write.edits { edits.edited.shown } else { Value?.some(value) }
-      return outcome.map { AppliedWrite(value: shown, outcome: $0, encodingError: encodingError) }
+      return outcome.map {
+        AppliedWrite(value: shown, outcome: $0, encodingError: encodingError, timing: write.storedTiming)
+      }
     }
   }
 

@@ -29,6 +29,12 @@ struct PreparedWrite<Key: Hashable & Sendable, Value: Sendable> {
   /// Whether the write stores a record in the second tier.
   var storesRecord: Bool { if case .record? = staged { true } else { false } }
 
+  /// The lifetime and the tags of the stored value, which lies below the edits if there are some; nil for none.
+  @usableFromInline var storedTiming: Timing? {
+    guard let edits else { return entry.preparedValue?.timing }
+    return edits.hasConfirmedValue ? edits.edited.timing : nil
+  }
+
   /// A write of a value that is set, is fetched, or is made of the cached one.
   @inlinable
   @inline(__always)
