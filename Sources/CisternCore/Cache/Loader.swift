@@ -150,6 +150,7 @@ extension Loader {
   ) -> LoadDecision {
     let policy = options?.policy ?? settings.policy
     var demand = policy.demand
+    demand.isShownByEdits = records.isShownByEdits(key.key)
     // Read once: an older value of the second tier must not be returned after an invalidation since its look-up.
     let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
     // The older value that the second tier had beside a flight. The key can have changed before a later flight.

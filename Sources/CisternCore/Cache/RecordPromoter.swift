@@ -194,4 +194,11 @@ extension RecordPromoter {
 
   @usableFromInline
   func shownByLiveEdits(_ key: Key) -> Value?? { edits[key].map(\.shown) }
+
+  /// Returns whether the unconfirmed edits of a key show a value.
+  @inlinable
+  func isShownByEdits(_ key: Key) -> Bool { !edits.isEmpty && isShownByLiveEdits(key) }
+
+  @usableFromInline
+  func isShownByLiveEdits(_ key: Key) -> Bool { edits.showsValue(of: key) }
 }

@@ -49,6 +49,9 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline
   subscript(key: Key) -> Edited? { edited.withLock { $0[key] } }
 
+  /// Returns whether the edits of a key show a value.
+  func showsValue(of key: Key) -> Bool { edited.withLock { $0[key]?.shown != nil } }
+
   /// The keys with edits. O(n) for n keys with edits.
   var keys: [Key] { edited.withLock { Array($0.keys) } }
 

@@ -108,7 +108,7 @@ extension Entry {
     /// otherwise the second tier has no better one.
     case lead(Flight<Value>, waiter: Int, fallback: Fallback<Value>?, looksInSecondTier: Bool)
     /// The load must look in the second tier before it joins this flight, because the flight's leader does not look
-    /// there.
+    /// there. Or unconfirmed edits show a value that memory does not hold.
     case lookInSecondTier(Flight<Value>)
     /// Memory has no usable value, and the load must not fetch one.
     case notCached
@@ -145,7 +145,9 @@ extension Entry {
       }
     }
     guard demand.fetches else { return .notCached }
-    if case .inProgress(let flight) = entry, demand.looksInSecondTier, !flight.coversSecondTier {
+    if case .inProgress(let flight) = entry,
+      demand.looksElsewhere(besideFlightThatCovers: flight.coversSecondTier)
+    {
       return .lookInSecondTier(flight)
     }
     // An abandoned flight takes no waiters, and its entry is about to be removed. A new flight need not wait for

@@ -108,7 +108,7 @@ extension EntryTable {
         return .hit(held, isStale: false)
       }
       if let number, demand.fetches, demand.joins, case .inProgress(let flight) = shard.slots[number].entry,
-        flight.coversSecondTier || !demand.looksInSecondTier,
+        !demand.looksElsewhere(besideFlightThatCovers: flight.coversSecondTier),
         case .joined(let waiter, let raised) = flight.join(Urgency(priority))
       {
         // Joining does not change the entry's state either.

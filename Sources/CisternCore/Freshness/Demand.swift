@@ -23,6 +23,8 @@ struct Demand: Sendable, Hashable {
   @usableFromInline var joins = true
   /// Whether the load has already looked in the second tier.
   @usableFromInline var hasLookedInSecondTier = false
+  /// Whether unconfirmed edits show a value of the key. Memory may not hold it.
+  @usableFromInline var isShownByEdits = false
 
   @inlinable
   init(acceptsFresh: Bool = true, stale: StaleUse = .upTo(.max), fetches: Bool = true, joins: Bool = true) {
@@ -43,6 +45,15 @@ struct Demand: Sendable, Hashable {
   /// Whether the load must look in the second tier before it joins a flight that does not look there.
   @inlinable
   var looksInSecondTier: Bool { acceptsFresh && !hasLookedInSecondTier }
+
+  /// Returns whether the load must look in the second tier, or for the value of unconfirmed edits, before it joins a flight.
+  ///
+  /// - Parameter coversSecondTier: Whether no load needs to look in the second tier beside the flight.
+  /// - Returns: Whether the load must look elsewhere.
+  @inlinable
+  func looksElsewhere(besideFlightThatCovers coversSecondTier: Bool) -> Bool {
+    looksInSecondTier && (isShownByEdits || !coversSecondTier)
+  }
 
   /// The decision about a value.
   @usableFromInline

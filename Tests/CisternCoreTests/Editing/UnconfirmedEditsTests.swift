@@ -63,4 +63,43 @@ struct UnconfirmedEditsTests {
       try #require(subject.findings == [])
     }
   }
+
+  @Test(arguments: FieldsSubject.Kind.allCases, [true, false])
+  func `a load beside a flight gets the value of an edit that memory does not hold`(
+    kind: FieldsSubject.Kind, isTooLarge: Bool
+  ) throws {
+    try SeededSchedule.explore(seeds: 30) { executor in
+      var configuration = CacheConfiguration<Fields>()
+      if isTooLarge { configuration.weigher = { $0["edited"] == nil ? 1 : 1 << 30 } }
+      let subject = try FieldsSubject(kind, on: executor, configuration: configuration)
+      let cache = subject.cache
+      let fetch = Gate()
+      let led = subject.task {
+        try await cache.value(forKey: "k") { _ in
+          try await fetch.pass()
+          return ["loaded": 1]
+        }
+      }
+      await fetch.arrivals(atLeast: 1)
+      let (edit, gate) = await subject.beginEdit("edited", fails: true)
+      if !isTooLarge { subject.store.trimMemory(to: .bytes(0)) }
+      let results = Recorder<Fields?>()
+      let loads = [
+        subject.task { results.record(try await cache.value(forKey: "k") { _ in [:] }) },
+        subject.task { results.record(try await cache.loadedValue(forKey: "k") { _ in [:] }.value) },
+        subject.task { results.record(try await cache.values(forKeys: ["k"]) { _ in [:] }.values["k"]) },
+      ]
+      while results.count + Int(cache.statistics.joins) < loads.count { await Task.yield() }
+      fetch.open()
+      for load in loads { try await load.value }
+      try #require(results.elements == [["edited": 1], ["edited": 1], ["edited": 1]])
+      try #require(cache.statistics.joins == 0)
+      try #require(try await led.value == ["loaded": 1])
+      try #require(cache["k"] == ["loaded": 1, "edited": 1])
+      gate.open()
+      _ = await edit.result
+      try #require(cache["k"] == ["loaded": 1])
+      try #require(subject.findings == [])
+    }
+  }
 }
