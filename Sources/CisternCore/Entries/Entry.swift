@@ -203,6 +203,8 @@ extension Entry {
     case .unedited: !isEdited
     case .unchanged(let earlier, let flight):
       watched?.version.hasSameValue(as: earlier) == true && (flight.map { isOwn($0, entry) } ?? true)
+    case .removing(let flight, let earlier):
+      isOwn(flight, entry) && watched?.version.hasSameValue(as: earlier) == true
     case .own(let flight): !isEdited && isOwn(flight, entry)
     case .leading(let flight): !isEdited && isOwn(flight, entry) && !flight.hasNewerRecord
     case .keeping(let flight, let earlier):

@@ -16,6 +16,9 @@ enum WriteCondition<Value: Sendable> {
   /// The write applies if the entry belongs to this flight, and the watched key still has the version that the flight read. Used by
   /// a fetch that confirms the value that was read, which may have left memory since.
   case keeping(Flight<Value>, since: KeyVersions.Version)
+  /// As ``unchanged(since:of:)``, for a write that contains nothing that the flight has fetched. The write is therefore not compared
+  /// with invalidations since the flight began. Used by a fetch that removes the value below unconfirmed edits.
+  case removing(Flight<Value>, since: KeyVersions.Version)
   /// The write applies if the key is absent and still has this write version. Used by promotions.
   ///
   /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
@@ -39,7 +42,7 @@ extension WriteCondition {
   @inlinable
   var flight: Flight<Value>? {
     switch self {
-    case .own(let flight), .leading(let flight), .keeping(let flight, _): flight
+    case .own(let flight), .leading(let flight), .keeping(let flight, _), .removing(let flight, _): flight
     case .unchanged(_, let flight): flight
     case .always, .unedited, .untouched, .unheld, .expired, .beside, .inUse: nil
     }
@@ -56,6 +59,7 @@ extension WriteCondition {
   var isFetched: Bool {
     switch self {
     case .untouched, .beside: true
+    case .removing: false
     case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own, .leading, .keeping: flight != nil
     }
   }
@@ -69,6 +73,7 @@ extension WriteCondition {
   var invalidationVersion: InvalidationVersion? {
     switch self {
     case .untouched(_, let invalidationVersion), .beside(_, let invalidationVersion): invalidationVersion
+    case .removing: nil
     case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own, .leading, .keeping:
       flight?.invalidationVersion
     }

@@ -202,4 +202,47 @@ struct EditingAmidChangesTests {
       try #require(subject.findings == [])
     }
   }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `a fetch that outlasts many invalidations removes the value below an edit`(kind: FieldsSubject.Kind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(plain: kind, on: executor)
+      let cache = subject.cache
+      cache["k"] = ["base": 1]
+      let (fetch, gate, changes) = (Gate(), Gate(), Recorder<Void>())
+      let led = subject.task {
+        try await cache.load("k", policy: .reload) { _ in
+          await fetch.passUncancelled()
+          return .absent()
+        }
+      }
+      await fetch.arrivals(atLeast: 1)
+      let edit = subject.task {
+        try await cache.editValue(forKey: "k") { value in
+          changes.record(())
+          // A removal that is tried without end must fail the test, and not hang it.
+          if changes.count == 1000 { cache["k"] = nil }
+          return (value ?? [:]).merging(["edited": 1]) { $1 }
+        } confirmedBy: {
+          await gate.passUncancelled()
+          throw Broken()
+        }
+      }
+      await gate.arrivals(atLeast: 1)
+      // The cache forgets the older ones of these invalidations, which concern other keys. The flight counts as invalidated then.
+      for number in 0..<12 {
+        cache.removeAll(tagged: String(repeating: "t", count: 1 << 20) + "\(number)")
+        for _ in 0..<20 { await Task.yield() }
+      }
+      try #require(cache["k"] == ["base": 1, "edited": 1])
+      fetch.open()
+      try #require(try await led.value == nil)
+      try #require(changes.count < 1000)
+      try #require(cache["k"] == ["edited": 1])
+      gate.open()
+      _ = await edit.result
+      try #require(subject.valuesFromBothTiers("k") == [nil, nil])
+      try #require(subject.findings == [])
+    }
+  }
 }
