@@ -131,7 +131,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
           costLimit: limit.cost, countLimit: limit.count,
           costIsCount: storage.codec == nil && configuration.weigher == nil),
       policy: storeParts.evictionPolicy, budget: budget, newestInvalidation: partition?.invalidationVersion ?? .zero,
-      handlers: EntryTable.EvictionHandlers(
+      handlers: EntryTable.Handlers(
         isObserved: { [center = observers.center] in center.observerCount.load(ordering: .relaxed) > 0 },
         evicted: { (key: Key, held: CachedValue<Value>) in
           // A value that unconfirmed edits show is kept beside memory.
@@ -143,7 +143,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             PendingChange(
               .removed(key, cause), previous: .value(held.value), tags: ChangeTags(former: held.timing.tags)))
         },
-        unlocked: { if observers.isObserved { observers.deliver() } }))
+        unlocked: { if observers.isObserved { observers.deliver() } },
+        isEdited: { edits.contains($0) }))
     budget.add(table)
     return table
   }

@@ -52,6 +52,9 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Returns whether the edits of a key show a value.
   func showsValue(of key: Key) -> Bool { edited.withLock { $0[key]?.shown != nil } }
 
+  /// Returns whether a key has edits.
+  func contains(_ key: Key) -> Bool { edited.withLock { $0.index(forKey: key) != nil } }
+
   /// The keys with edits. O(n) for n keys with edits.
   var keys: [Key] { edited.withLock { Array($0.keys) } }
 

@@ -155,7 +155,7 @@ extension EntryTable {
     had = entry?.held
     return Entry.permits(
       part.write.condition, entry, writeVersion: shard.writeVersion(of: fingerprint),
-      watched: shard.versions[fingerprint])
+      watched: watchedState(of: part.key, in: &shard))
   }
 
   @inlinable

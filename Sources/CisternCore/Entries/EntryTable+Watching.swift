@@ -22,6 +22,15 @@ extension EntryTable {
     }
   }
 
+  /// Returns the state of a key; nil if no writer watches it. The edits of another key with its fingerprint do not count.
+  @inlinable
+  @inline(__always)
+  func watchedState(of key: HashedKey<Key>, in shard: inout Shard<Key, Value>) -> KeyVersions.Watched? {
+    guard !shard.versions.isEmpty, var watched = shard.versions[key.fingerprint] else { return nil }
+    if watched.isEdited, !isEdited(key.key) { watched.editedCount = 0 }
+    return watched
+  }
+
   /// Starts to count the key's writes, until ``unwatch(_:)``.
   ///
   /// - Parameters:

@@ -101,7 +101,7 @@ extension EntryTable {
     }
     return Entry.permits(
       write.condition, number.map { shard.slots[$0].entry }, writeVersion: shard.writeVersion(of: key.fingerprint),
-      watched: shard.versions.isEmpty ? nil : shard.versions[key.fingerprint])
+      watched: watchedState(of: key, in: &shard))
   }
 
   /// Admits the value of a write to memory, or rejects it. Returns whether it is admitted.
@@ -125,7 +125,7 @@ extension Shard {
     switch decision.edits {
     case .unchanged: break
     case .ended: versions.setEdited(false, fingerprint)
-    case .pending: versions.setEdited(true, fingerprint)
+    case .began: versions.setEdited(true, fingerprint)
     }
   }
 

@@ -41,16 +41,20 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Delivers recorded changes. Called outside all locks, after an eviction and after a pass of the sweep.
   @usableFromInline let unlocked: @Sendable () -> Void
 
-  /// The functions that a table calls when it evicts entries.
-  struct EvictionHandlers {
+  /// Returns whether a key has unconfirmed edits, inside its critical section. Called only if a key with its fingerprint has some.
+  @usableFromInline let isEdited: @Sendable (Key) -> Bool
+
+  /// The functions that a table calls for an eviction, and to tell keys with one fingerprint apart.
+  struct Handlers {
     var isObserved: @Sendable () -> Bool = { false }
     var evicted: Shard<Key, Value>.EvictionHandler = { _, _ in }
     var unlocked: @Sendable () -> Void = {}
+    var isEdited: @Sendable (Key) -> Bool = { _ in true }
   }
 
   init(
     shardCount: Int, policy: EvictionPolicyKind, budget: MemoryBudget, newestInvalidation: InvalidationVersion = .zero,
-    handlers: EvictionHandlers = EvictionHandlers()
+    handlers: Handlers = Handlers()
   ) {
     invalidations = SharedInvalidations(PendingInvalidations(newest: newestInvalidation))
     shards = ShardArray(count: shardCount, policy: policy, invalidations: invalidations)
@@ -60,6 +64,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     isObserved = handlers.isObserved
     evicted = handlers.evicted
     unlocked = handlers.unlocked
+    isEdited = handlers.isEdited
     if newestInvalidation > .zero {
       shards.withAllShards(each: { $0.noteNewestInvalidation(newestInvalidation) }, {})
     }

@@ -4,7 +4,7 @@
 /// writer watches cost nothing.
 ///
 /// Keys are identified by their fingerprints. If two keys share a fingerprint, a write of one makes writers of the
-/// other try again.
+/// other try again. Only the table knows which of them has unconfirmed edits.
 @usableFromInline
 struct KeyVersions {
   /// The watched version of a key: the numbers of its writes since a writer began to watch it.
@@ -36,8 +36,13 @@ struct KeyVersions {
     /// it.
     var oldestFlight = InvalidationVersion.max
     @usableFromInline var version = Version()
-    /// Whether the key has unconfirmed edits. Each pending edit watches its key, which keeps this flag set.
-    @usableFromInline var isEdited = false
+    /// The number of keys with this fingerprint that have unconfirmed edits. Each pending edit watches its key, which keeps this
+    /// number.
+    @usableFromInline var editedCount = 0
+
+    /// Whether a key with this fingerprint has unconfirmed edits.
+    @inlinable
+    var isEdited: Bool { editedCount > 0 }
   }
 
   @usableFromInline var watched: [UInt32: Watched] = [:]
@@ -127,13 +132,15 @@ struct KeyVersions {
   @usableFromInline
   mutating func endEdits() {
     if isEmpty { return }
-    for fingerprint in watched.keys { setEdited(false, fingerprint) }
+    for fingerprint in watched.keys { watched[fingerprint]?.editedCount = 0 }
   }
 
-  /// Notes whether a watched key has unconfirmed edits.
+  /// Notes that the unconfirmed edits of a watched key begin or end. Call it once for each of these changes.
   @usableFromInline
   mutating func setEdited(_ isEdited: Bool, _ fingerprint: UInt32) {
-    watched[fingerprint]?.isEdited = isEdited
+    guard var key = watched[fingerprint] else { return }
+    key.editedCount += isEdited ? 1 : -1
+    watched[fingerprint] = key
   }
 }
 
@@ -144,8 +151,8 @@ enum EditMark: Sendable, Hashable {
   case unchanged
   /// The edits end.
   case ended
-  /// Edits are pending after the write. They show its value.
-  case pending
+  /// The first edit begins.
+  case began
 }
 
 /// The effect of a write on operations that began before it.

@@ -88,7 +88,7 @@ extension WriteDecision {
     let isStaged = stagesAlways || situation.shownByEdits != nil || presence != .absent
     if isStaged { _ = stage() }
     return WriteDecision(
-      .replace(.memoryOnly, keepsFlight: false), effect: .replacement, edits: .ended,
+      .replace(.memoryOnly, keepsFlight: false), effect: .replacement, edits: situation.editMark(isPending: false),
       event: existed && situation.isObserved ? .removed(.explicit) : nil, counter: existed ? .removed : nil)
   }
 
@@ -130,7 +130,8 @@ extension WriteDecision {
     let keepsFlight = write.confirmation == nil || write.effect == .olderAddition
     return WriteDecision(
       .replace(residency, keepsFlight: keepsFlight), effect: write.effect,
-      edits: write.isPending ? .pending : .ended, event: situation.isObserved ? event : nil, counter: counter)
+      edits: situation.editMark(isPending: write.isPending), event: situation.isObserved ? event : nil, counter: counter
+    )
   }
 
   private static func promotion(
@@ -145,6 +146,15 @@ extension WriteDecision {
 }
 
 extension WriteSituation {
+  /// Returns the effect of a write on the edits of its key, which are pending after it or not.
+  ///
+  /// Edits that do not begin or end are not counted: another key with the same fingerprint can have some.
+  fileprivate func editMark(isPending: Bool) -> EditMark {
+    let wasPending = shownByEdits != nil
+    if wasPending == isPending { return .unchanged }
+    return isPending ? .began : .ended
+  }
+
   /// Whether observers take the key to have a value. Asks the second tier only if the cache has observers.
   @inlinable
   @inline(__always)

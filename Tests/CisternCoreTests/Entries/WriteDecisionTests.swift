@@ -202,8 +202,12 @@ struct WriteDecisionTests {
 
     var edits: EditMark {
       switch intent {
-      case .remove: .ended
-      case .show: isPending ? .pending : .ended
+      case .remove, .show:
+        switch (situation.shownByEdits != nil, isPending) {
+        case (true, false): .ended
+        case (false, true): .began
+        case (true, true), (false, false): .unchanged
+        }
       default: .unchanged
       }
     }
