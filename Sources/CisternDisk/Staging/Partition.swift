@@ -39,6 +39,8 @@ final class Partition: Sendable {
     var pendingRemoval: CommitTicket?
     /// Whether the writer thread has taken a clear that is not yet committed.
     var isCommittingRemoval = false
+    /// The generation in the file as of ``knownTransaction``. Readers do not see it while a clear is not committed.
+    var generation = Generation.zero
     /// The handlers of record losses, by the number of the opening.
     var handlers: [Int: @Sendable ([RecordLoss]) -> Void] = [:]
   }
@@ -218,12 +220,14 @@ final class Partition: Sendable {
     control.withLock { control in
       control.isCommittingRemoval = false
       wholeLoss.noteClear(isCommitted: control.pendingRemoval == nil)
-      if knownTransaction.load(ordering: .relaxed) < transaction {
+      // A reader can have learned of a later commit, by another process, before this call.
+      if transaction >= knownTransaction.load(ordering: .relaxed) {
+        control.generation = generation
         knownTransaction.store(transaction, ordering: .releasing)
       }
       // If the partition was cleared after the hand-over, this generation will be removed. Readers must not see it.
       guard self.clearCount == clearCount else { return }
-      visible.store(Partition.word(clearCount, generation), ordering: .releasing)
+      visible.store(Partition.word(clearCount, control.generation), ordering: .releasing)
     }
   }
 
@@ -243,6 +247,7 @@ final class Partition: Sendable {
   func learn(generation: Generation, transaction: TransactionNumber) {
     control.withLock { control in
       guard transaction > knownTransaction.load(ordering: .relaxed) else { return }
+      control.generation = generation
       // A clear of this process that is not yet committed will come after every commit in the snapshot.
       if control.pendingRemoval == nil, !control.isCommittingRemoval {
         visible.store(Partition.word(clearCount, generation), ordering: .releasing)
@@ -256,6 +261,7 @@ final class Partition: Sendable {
   /// Staged writes stay. Returns the number of additional changes that are staged for the new file.
   func forgetFile() -> Int {
     control.withLock { control in
+      control.generation = .zero
       visible.store(Partition.word(clearCount, .zero), ordering: .releasing)
       knownTransaction.store(.zero, ordering: .releasing)
     }

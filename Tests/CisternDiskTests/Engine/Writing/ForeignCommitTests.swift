@@ -32,4 +32,22 @@ import Testing
     #expect(try file.deadGenerations() == [])
     try await tier.close()
   }
+
+  @Test func `a commit that is published late leaves the generation of another process's later commit`() {
+    let partition = Partition(name: "values")
+    partition.learn(generation: .first, transaction: 9)
+    // Between the commit of this process and its publication, a reader learns that another process cleared the partition.
+    partition.learn(generation: .zero, transaction: 11)
+    partition.publish(generation: .first, clearCount: partition.clearCount, transaction: 10)
+    #expect(partition.generation == .zero)
+    partition.publish(generation: 2, clearCount: partition.clearCount, transaction: 12)
+    #expect(partition.generation == 2)
+    // The same after a clear of this process, which hides what the reader learns.
+    _ = partition.removeAll { 1 }
+    _ = partition.beginCommitting()
+    partition.learn(generation: 4, transaction: 14)
+    #expect(partition.generation == .zero)
+    partition.publish(generation: 3, clearCount: partition.clearCount, transaction: 13)
+    #expect(partition.generation == 4)
+  }
 }
