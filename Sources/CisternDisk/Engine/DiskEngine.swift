@@ -145,26 +145,47 @@ final class DiskEngine: Sendable {
   /// - Returns: The partition.
   func partition(named name: String, isCommitted: Bool = false) -> Partition {
     if let partition = partitionsByName.withLock({ $0[name] }) { return partition }
-    let made = Partition(name: storedName(of: name))
     while true {
-      let commitCount = unopened.withLock { $0.commitCount }
-      // Required before a write can be staged: new invalidation versions continue from the one in the file.
-      learnGeneration(of: made)
-      let entered = partitionsByName.withLock { partitions -> Partition? in
-        if let partition = partitions[name] { return partition }
-        // The file has the handed-over change of a partition that the commit has written, but none of the later ones.
-        let (newCount, pending) = unopened.withLock { ($0.commitCount, isCommitted ? $0.staged : $0.pending) }
-        // An invalidation was committed since the partition was read, and no reader may miss it.
-        guard newCount == commitCount else { return nil }
-        stagePending(pending, in: made)
-        partitions[name] = made
-        return made
-      }
-      guard let partition = entered else { continue }
+      guard let partition = enter(newPartition(named: name), named: name, isCommitted: isCommitted) else { continue }
       // Repeated now that the writer thread knows the partition, because a commit may have happened in between.
       learnGeneration(of: partition)
       if !partition.invalidations.purgeable.isEmpty { wakeForMaintenance() }
       return partition
+    }
+  }
+
+  /// A partition that was read from the file, and that the writer thread does not know yet.
+  struct NewPartition {
+    fileprivate let partition: Partition
+    fileprivate let file: DiskFile?
+    fileprivate let commitCount: UnopenedInvalidations.CommitCount
+  }
+
+  /// Reads a partition from the file.
+  func newPartition(named name: String) -> NewPartition {
+    let commitCount = unopened.withLock { $0.commitCount }
+    let partition = Partition(name: storedName(of: name))
+    let file = file
+    // Required before a write can be staged: new invalidation versions continue from the one in the file.
+    if let file { learnGeneration(of: partition, from: file) }
+    return NewPartition(partition: partition, file: file, commitCount: commitCount)
+  }
+
+  /// Enters a partition among those that the writer thread knows. Returns the one that is there if another thread was first.
+  ///
+  /// Returns nil if the partition must be read again.
+  func enter(_ new: NewPartition, named name: String, isCommitted: Bool = false) -> Partition? {
+    partitionsByName.withLock { partitions in
+      if let partition = partitions[name] { return partition }
+      // The file has the handed-over change of a partition that the commit has written, but none of the later ones.
+      let (newCount, pending) = unopened.withLock { ($0.commitCount, isCommitted ? $0.staged : $0.pending) }
+      // An invalidation was committed since the partition was read, and no reader may miss it.
+      guard newCount == new.commitCount else { return nil }
+      // If the file is closed later, the writer thread finds the partition here, and makes it forget the file.
+      guard file === new.file else { return nil }
+      stagePending(pending, in: new.partition)
+      partitions[name] = new.partition
+      return new.partition
     }
   }
 

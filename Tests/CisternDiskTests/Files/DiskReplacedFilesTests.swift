@@ -190,6 +190,26 @@ import Testing
     try await tier.close()
   }
 
+  @Test func `a partition that was read from a replaced file is read again`() async throws {
+    let scratch = TemporaryDirectory()
+    let (tier, cache, _) = try await tierWithRecord(in: scratch)
+    let other = try tier.cache("other")
+    other.put("k", bytes("other"))
+    try await tier.flush()
+    let engine = tier.engine
+    let former = engine.newPartition(named: "late")
+    try FileManager.default.removeItem(at: scratch.dataFile)
+    cache.put("after", bytes("after"))
+    try await tier.flush()
+    #expect(engine.enter(former, named: "late") == nil)
+    let late = try tier.cache("late")
+    late.put("k", bytes("late"))
+    try await tier.flush()
+    #expect(late.get("k") == bytes("late"))
+    #expect(other.get("k") == nil && cache.get("after") == bytes("after"))
+    try await tier.close()
+  }
+
   @Test func `a file that another process set aside is not reported as removed`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 20)

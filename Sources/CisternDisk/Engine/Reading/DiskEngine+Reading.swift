@@ -287,7 +287,11 @@ extension DiskEngine {
 
   /// Reads the generation of a partition from the current file.
   func learnGeneration(of partition: Partition) {
-    guard let file else { return }
+    if let file { learnGeneration(of: partition, from: file) }
+  }
+
+  /// Reads the generation of a partition from a file, which readers need not use yet.
+  func learnGeneration(of partition: Partition, from file: DiskFile) {
     let environment = file.environment
     guard let transaction = beginRead(of: environment) else { return }
     learnGeneration(of: partition, in: transaction, of: file)
