@@ -24,7 +24,7 @@ final class Partition: Sendable {
   /// The newest transaction as of which `visible` is known to be current.
   ///
   /// The file has the same number for all partitions (``DiskFile/knownTransaction``). The greater of the two
-  /// applies.
+  /// applies. Zero before the first read of the file.
   let knownTransaction = Atomic<TransactionNumber>(.zero)
   /// Whether the partition has changes for the writer thread.
   ///
@@ -111,6 +111,9 @@ final class Partition: Sendable {
     guard case .record(let key, let metadata, _) = entry.write, metadata.isSet else { return false }
     return invalidations.conceals(metadata, key: key.rawSpan)
   }
+
+  /// Whether the generation was read from the file. Before that, the file can have records of any key.
+  var isLearned: Bool { knownTransaction.load(ordering: .acquiring) != .zero }
 
   // MARK: Staging
 

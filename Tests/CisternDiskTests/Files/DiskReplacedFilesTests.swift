@@ -190,6 +190,21 @@ import Testing
     try await tier.close()
   }
 
+  @Test func `a key counts as absent only after the generation is read from the file`() async throws {
+    let scratch = TemporaryDirectory()
+    let (tier, cache, _) = try await tierWithRecord(in: scratch)
+    let (engine, key) = (tier.engine, bytes("before"))
+    let partition = engine.partition(named: "cache")
+    _ = partition.forgetFile()
+    #expect(engine.presence(of: key.rawSpan, in: partition) == nil)
+    #expect(!engine.listRecords(of: partition) { _, _, _ in true })
+    #expect(throws: CisternError.self) { _ = try engine.records(of: partition, in: RecordRange(after: nil, limit: 10)) }
+    engine.learnGeneration(of: partition)
+    #expect(engine.presence(of: key.rawSpan, in: partition) == true)
+    #expect(cache.keys() == ["before"])
+    try await tier.close()
+  }
+
   @Test func `a partition that was read from a replaced file is read again`() async throws {
     let scratch = TemporaryDirectory()
     let (tier, cache, _) = try await tierWithRecord(in: scratch)

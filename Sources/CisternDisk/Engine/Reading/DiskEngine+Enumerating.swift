@@ -42,7 +42,10 @@ extension DiskEngine {
     guard let transaction = beginRead(of: environment) else { return nil }
     let generation = generation(of: partition, in: transaction, of: file)
     var walk = RecordWalk(range: range, invalidations: partition.invalidations, snapshot: transaction.transactionNumber)
-    guard generation != .zero else { return walk }
+    guard generation != .zero else {
+      if partition.isLearned { return walk }
+      return nil
+    }
     do {
       switch file.layout {
       case .records:

@@ -66,7 +66,10 @@ extension DiskEngine {
       return []
     }
     let generation = generation(of: partition, in: transaction, of: file)
-    guard generation != .zero else { return [] }
+    guard generation != .zero else {
+      isReadable = partition.isLearned
+      return []
+    }
     var listed: [ListedRecord] = []
     do {
       switch file.layout {

@@ -80,9 +80,10 @@ extension DiskEngine {
       let environment = file.environment
       guard let transaction = beginRead(of: environment) else { return .unreadable }
       let generation = generation(of: partition, in: transaction, of: file)
-      guard generation != .zero,
-        let record = unverifiedRecord(forKey: key, of: generation, in: transaction, of: file)
-      else { return .absent }
+      if generation == .zero { return partition.isLearned ? .absent : .unreadable }
+      guard let record = unverifiedRecord(forKey: key, of: generation, in: transaction, of: file) else {
+        return .absent
+      }
       let snapshot = transaction.transactionNumber
       if condition == nil, partition.invalidations.isVisibleWithoutComparison(at: snapshot) {
         return .found(body(record))

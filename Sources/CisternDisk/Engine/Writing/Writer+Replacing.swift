@@ -114,8 +114,11 @@ extension Writer {
       engine.stagedCount.add(partition.forgetFile(), ordering: .sequentiallyConsistent)
     }
     walk = nil
+    // Before readers use the file: a key of a partition without a generation has no record.
+    for partition in engine.partitions { engine.learnGeneration(of: partition, from: file) }
     engine.setFile(file)
-    for partition in engine.partitions { engine.learnGeneration(of: partition) }
+    // A partition that was opened meanwhile has found no file.
+    for partition in engine.partitions where !partition.isLearned { engine.learnGeneration(of: partition) }
     engine.noteSizes(of: file)
     loadDeadGenerations()
     fileIdentity = file.identity
