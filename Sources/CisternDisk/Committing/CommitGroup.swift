@@ -16,7 +16,7 @@ struct CommitGroup {
     let number: Int
   }
 
-  let batches: [PartitionBatch]
+  private(set) var batches: [PartitionBatch]
   /// The change for partitions that are not open; nil for none.
   let unopened: UnopenedChange?
   private let taken: [Item]
@@ -30,7 +30,7 @@ struct CommitGroup {
   let through: CommitTicket
   /// The size in bytes and the number of all writes that were taken, including void ones.
   let takenBytes: Int
-  let takenCount: Int
+  private(set) var takenCount: Int
 
   init(
     batches: [PartitionBatch], unopened: UnopenedChange? = nil, through: CommitTicket,
@@ -47,6 +47,23 @@ struct CommitGroup {
     units = collected.units
     takenBytes = collected.bytes
     takenCount = collected.count + (unopened?.change.count ?? 0)
+  }
+
+  /// Takes the invalidations that another file must get again. They precede the items, which are newer.
+  mutating func takeRepeatedInvalidations(of partitions: [Partition]) {
+    for partition in partitions {
+      let (repeated, newest) = partition.invalidations.beginRepeating()
+      if repeated.isEmpty { continue }
+      takenCount += repeated.count
+      let place = batches.firstIndex { $0.partition === partition } ?? batches.count
+      if place == batches.count {
+        batches.append(
+          PartitionBatch(
+            partition: partition, clearCount: partition.clearCount, removesAll: false, writes: [], links: BatchLinks()))
+      }
+      let known = batches[place].invalidated?.invalidations ?? [:]
+      batches[place].invalidated = (known.merging(repeated) { max($0, $1) }, newest)
+    }
   }
 
   /// The item at a position of the commit order.

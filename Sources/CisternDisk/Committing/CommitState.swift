@@ -3,7 +3,7 @@ import LMDB
 
 /// The progress of a commit group, and the results to report when the group ends.
 struct CommitState {
-  let group: CommitGroup
+  private(set) var group: CommitGroup
   /// The items before this position are committed.
   private(set) var position = 0
   /// Whether the removals of all records, and the invalidations, are committed.
@@ -50,8 +50,9 @@ struct CommitState {
     attempts = RoomAttempts()
   }
 
-  /// Starts again from the first item, because another file is open.
-  mutating func restart() {
+  /// Starts again from the first item, because another file is open. That file gets the invalidations of the former one.
+  mutating func restart(repeatingInvalidationsOf partitions: [Partition]) {
+    group.takeRepeatedInvalidations(of: partitions)
     position = 0
     debt = nil
     attempts = RoomAttempts()

@@ -13,4 +13,15 @@ extension Partition {
     let rows = try transaction.invalidationRows(of: name, endedAfter: invalidations.knownVersion, in: file.meta)
     invalidations.learn(row, rows, transaction: number)
   }
+
+  /// Returns whether the file has all commits that the partition knows. Another file, or an older copy, does not.
+  func isContinued(by file: DiskFile) -> Bool {
+    let known = knownTransaction.load(ordering: .acquiring)
+    let isContinued = try? file.environment.withRead { (transaction) throws(LMDBError) in
+      let row = try transaction.invalidationVersionRow(of: name, in: file.meta)
+      let number = transaction.transactionNumber
+      return number >= known && invalidations.isContinued(by: row, transaction: number)
+    }
+    return isContinued ?? false
+  }
 }

@@ -12,6 +12,10 @@ struct InvalidationState: Sendable {
   private(set) var newest = InvalidationVersion.zero
   /// The invalidations to be committed, with local versions. A newer version replaces an older one.
   private(set) var staged: [Invalidation: InvalidationVersion] = [:]
+  /// The invalidations of a former file, to be committed before any record of the present one, with local versions.
+  ///
+  /// None of them is in `staged`.
+  private(set) var repeated: [Invalidation: InvalidationVersion] = [:]
   /// The invalidations that are being committed, with local versions.
   private(set) var committing: [Invalidation: InvalidationVersion] = [:]
   /// The file versions that the current transaction gives to the invalidations in `committing`.
@@ -20,17 +24,17 @@ struct InvalidationState: Sendable {
   private(set) var committed = InvalidationSet<FileInvalidationVersion>()
   /// The invalidations in the file, with local versions.
   private(set) var noticed: [Invalidation: InvalidationVersion] = [:]
-  /// The invalidations in `staged` and `committing`, with local versions.
+  /// The invalidations in `staged`, `repeated` and `committing`, with local versions.
   private(set) var uncommitted = InvalidationSet<InvalidationVersion>()
   /// The invalidations that this process staged since the previous commit group was taken, with local versions.
-  private var recent = InvalidationSet<InvalidationVersion>()
+  private(set) var recent = InvalidationSet<InvalidationVersion>()
   /// All invalidations in force, with local versions.
   private(set) var inForce = InvalidationSet<InvalidationVersion>()
   /// The invalidations that ended recently, with local versions and with file versions.
   ///
   /// A staged write, or a record that was read earlier, may still be compared with them.
   private(set) var ended = InvalidationSet<InvalidationVersion>()
-  private var endedInFile = InvalidationSet<FileInvalidationVersion>()
+  private(set) var endedInFile = InvalidationSet<FileInvalidationVersion>()
   /// Fetched values with a lower local version are void, because an invalidation that concerns them may be
   /// forgotten.
   private(set) var forgotten = InvalidationVersion.zero
@@ -44,53 +48,10 @@ struct InvalidationState: Sendable {
   /// The partition's row of versions as it was last read or written. Nil before the first read.
   private(set) var row: InvalidationVersionRow?
   /// The transaction of `row`.
-  private var rowTransaction = TransactionNumber.zero
+  private(set) var rowTransaction = TransactionNumber.zero
 
   /// The size above which ended invalidations are forgotten, in bytes.
   private static let rememberedSize = 1 << 20
-
-  // MARK: Comparing
-
-  /// Returns whether a record of the file must not be shown.
-  ///
-  /// - Parameters:
-  ///   - fileVersion: The file version of the record.
-  ///   - key: The key of the record.
-  ///   - tags: The tags of the record.
-  /// - Returns: Whether the record is concealed.
-  func concealsRecord(fileVersion: FileInvalidationVersion, key: RawSpan, tags: [String]) -> Bool {
-    if committed.conceals(invalidationVersion: fileVersion, key: key, tags: tags) { return true }
-    guard !uncommitted.isEmpty else { return false }
-    // An uncommitted invalidation follows every committed record, regardless of their versions.
-    let isKnown = fileVersion <= row?.invalidationVersion ?? .zero
-    return uncommitted.conceals(
-      invalidationVersion: isKnown ? .zero : InvalidationVersion(sameNumberAs: fileVersion), key: key, tags: tags)
-  }
-
-  /// Returns whether a record that was read earlier must not be shown.
-  ///
-  /// Compares it with the invalidations that have ended since, too.
-  func concealsRecordReadBefore(fileVersion: FileInvalidationVersion, key: RawSpan, tags: [String]) -> Bool {
-    concealsRecord(fileVersion: fileVersion, key: key, tags: tags)
-      || endedInFile.conceals(invalidationVersion: fileVersion, key: key, tags: tags)
-  }
-
-  /// Returns whether a staged write must be neither shown nor committed.
-  ///
-  /// A value that was set follows another process's invalidation that is committed before it. A fetched value does
-  /// not, because its fetch may have begun earlier.
-  func concealsWrite(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    if metadata.isSet {
-      return recent.conceals(invalidationVersion: metadata.localVersion, key: key, tags: metadata.tags)
-    }
-    return concealsWrite(invalidationVersion: metadata.localVersion, key: key, tags: metadata.tags)
-  }
-
-  /// Returns whether an invalidation after this local version conceals the write, even one that has ended.
-  func concealsWrite(invalidationVersion: InvalidationVersion, key: RawSpan, tags: [String]) -> Bool {
-    invalidationVersion < forgotten || inForce.conceals(invalidationVersion: invalidationVersion, key: key, tags: tags)
-      || ended.conceals(invalidationVersion: invalidationVersion, key: key, tags: tags)
-  }
 
   // MARK: Staging
 
@@ -111,7 +72,8 @@ struct InvalidationState: Sendable {
     recent.add(invalidation, invalidationVersion: invalidationVersion)
     ofThisProcess.add(invalidation, invalidationVersion: invalidationVersion)
     inForce.add(invalidation, invalidationVersion: invalidationVersion)
-    return staged.updateValue(invalidationVersion, forKey: invalidation) == nil
+    let isRepeated = repeated.removeValue(forKey: invalidation) != nil
+    return staged.updateValue(invalidationVersion, forKey: invalidation) == nil && !isRepeated
   }
 
   // MARK: Committing
@@ -124,10 +86,18 @@ struct InvalidationState: Sendable {
     recent = staged.reduce(into: InvalidationSet<InvalidationVersion>()) {
       $0.add($1.key, invalidationVersion: $1.value)
     }
-    guard !staged.isEmpty else { return nil }
+    guard !staged.isEmpty || !repeated.isEmpty else { return nil }
     committing = staged
     staged = [:]
+    _ = beginRepeating()
     return (committing, newest)
+  }
+
+  /// Hands over the invalidations of the former file beside those that are being committed. Returns them.
+  mutating func beginRepeating() -> [Invalidation: InvalidationVersion] {
+    defer { repeated = [:] }
+    committing.merge(repeated) { max($0, $1) }
+    return repeated
   }
 
   /// Sets the file versions that the current transaction gives to the invalidations.
@@ -240,14 +210,18 @@ struct InvalidationState: Sendable {
     }
   }
 
-  /// Stages the invalidations of the old file again, because another file is open. Returns the number of added
+  /// Marks the invalidations of the old file as those to repeat, because another file is open. Returns the number of added
   /// ones.
   mutating func forgetFile() -> Int {
-    let before = staged.count
+    let before = repeated.count
     for (invalidation, invalidationVersion) in committed.invalidationVersions {
       let own = noticed[invalidation] ?? InvalidationVersion(sameNumberAs: invalidationVersion)
-      staged[invalidation] = max(own, staged[invalidation] ?? .zero)
       uncommitted.add(invalidation, invalidationVersion: own)
+      if let newer = staged[invalidation] {
+        staged[invalidation] = max(own, newer)
+      } else {
+        repeated[invalidation] = max(own, repeated[invalidation] ?? .zero)
+      }
     }
     committed = InvalidationSet()
     noticed = [:]
@@ -255,7 +229,7 @@ struct InvalidationState: Sendable {
     row = nil
     rowTransaction = .zero
     purgedTransaction = .zero
-    return staged.count - before
+    return repeated.count - before
   }
 
   private mutating func end(

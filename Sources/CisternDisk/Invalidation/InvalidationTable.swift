@@ -139,6 +139,14 @@ final class InvalidationTable: Sendable {
     state.withLock { $0.beginCommitting() }
   }
 
+  /// Hands over the invalidations of the former file beside those that are being committed. Returns them, and the newest
+  /// local version.
+  func beginRepeating() -> (
+    invalidations: [Invalidation: InvalidationVersion], invalidationVersion: InvalidationVersion
+  ) {
+    state.withLock { ($0.beginRepeating(), $0.newest) }
+  }
+
   /// Sets the file versions that the current transaction gives to the invalidations.
   func assign(_ rows: [Invalidation: FileInvalidationVersion]) { state.withLock { $0.assign(rows) } }
 
@@ -181,7 +189,12 @@ final class InvalidationTable: Sendable {
     }
   }
 
-  /// Stages the invalidations of the old file again, because another file is open. Returns the number of added
+  /// Returns whether a file with this row of versions, as of this transaction, has all that is known of its invalidations.
+  func isContinued(by row: InvalidationVersionRow, transaction: TransactionNumber) -> Bool {
+    state.withLock { $0.isContinued(by: row, transaction: transaction) }
+  }
+
+  /// Marks the invalidations of the old file as those to repeat, because another file is open. Returns the number of added
   /// ones.
   func forgetFile() -> Int {
     state.withLock { state in

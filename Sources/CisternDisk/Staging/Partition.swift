@@ -259,7 +259,7 @@ final class Partition: Sendable {
     }
   }
 
-  /// Resets the partition after an empty file replaced the old one.
+  /// Resets the partition after another file, or an older copy, replaced the old one.
   ///
   /// Staged writes stay. Returns the number of additional changes that are staged for the new file.
   func forgetFile() -> Int {
@@ -269,7 +269,6 @@ final class Partition: Sendable {
       knownTransaction.store(.zero, ordering: .releasing)
     }
     isDirty.store(true, ordering: .sequentiallyConsistent)
-    formats.forgetFile()
     return invalidations.forgetFile()
   }
 

@@ -75,7 +75,7 @@ extension Writer {
   ///
   /// - Throws: The error that it cannot recover from. `commit` then tells how much of the group is committed.
   private func perform(_ commit: inout CommitState) throws(LMDBError) {
-    try followFiles()
+    if try !followFiles() { restart(&commit) }
     tryLargerSize()
     var budget = deviceRoom.limits.pagesPerTransaction
     while !commit.isDone {
@@ -93,20 +93,23 @@ extension Writer {
         case .mapFull, .noSpace, .transactionFull:
           try makeSpace(&commit, in: file, budget: &budget, error)
         case .panic where !commit.hasReopened:
-          try reopenFile()
-          commit.restart()
+          if try !reopenFile() { restart(&commit) }
           commit.hasReopened = true
         case .corrupted, .pageNotFound, .panic, .badTransaction, .invalid, .truncated, .badValueSize, .keyExists:
           guard !commit.hasReplaced else { throw error }
           // The staged writes are intact, so they go into the new file.
-          try replaceFile(because: error)
-          commit.restart()
+          if try !replaceFile(because: error) { restart(&commit) }
           commit.hasReplaced = true
         default: throw error
         }
       }
       try endStall(of: &commit, in: file, budget: &budget)
     }
+  }
+
+  /// Begins the group again, because another file is open, which has none of its commits.
+  private func restart(_ commit: inout CommitState) {
+    commit.restart(repeatingInvalidationsOf: engine.partitions)
   }
 
   /// Returns the number of pages that single writes of a transaction may copy.

@@ -6,7 +6,12 @@ extension Writer {
   ///
   /// The staged writes are intact, and go into the new file. The method waits for readers that are inside the old
   /// file.
-  func replaceFile(because error: LMDBError) throws(LMDBError) {
+  ///
+  /// - Parameter error: The reason.
+  /// - Returns: Whether the open file has all commits of the former one, because another process has replaced that one before.
+  /// - Throws: `LMDBError` if no file can be opened.
+  @discardableResult
+  func replaceFile(because error: LMDBError) throws(LMDBError) -> Bool {
     let old = engine.file
     engine.setFile(nil)
     engine.longReads.interrupt(.fileReplaced)
@@ -30,19 +35,23 @@ extension Writer {
           .setAside, "the data file cannot be used. It was renamed to \(newName), and an empty store was created",
           location: engine.directory, cause: error))
     }
-    try openFreshFile()
+    return try openFreshFile()
   }
 
   /// Continues with the current files of the directory, if another process or program has replaced or removed the
   /// open ones.
-  func followFiles() throws(LMDBError) {
-    guard let file = engine.file else { return }
+  ///
+  /// - Returns: Whether the open file has all commits of the former one.
+  /// - Throws: `LMDBError` if no file can be opened.
+  @discardableResult
+  func followFiles() throws(LMDBError) -> Bool {
+    guard let file = engine.file else { return true }
     let fingerprint = DirectoryWatch.fingerprint(of: engine.directory)
-    if let fingerprint, watch.isChecked(fingerprint) { return }
+    if let fingerprint, watch.isChecked(fingerprint) { return true }
     let isInPlace = engine.claim.isInPlace() ? try file.isInPlace() : false
     if isInPlace, file.environment.isLockInPlace() {
       if let fingerprint { watch.note(fingerprint) }
-      return
+      return true
     }
     if isInPlace {
       report(
@@ -51,16 +60,17 @@ extension Writer {
           "the lock file was removed or replaced while the store was open; the store uses the new one",
           location: engine.directory))
     }
-    try reopenFile()
+    return try reopenFile()
   }
 
-  /// Closes the file, and opens the one that is now in the directory.
-  func reopenFile() throws(LMDBError) {
+  /// Closes the file, and opens the one that is now in the directory. Returns whether it has all commits of the former one.
+  @discardableResult
+  func reopenFile() throws(LMDBError) -> Bool {
     let old = engine.file
     engine.setFile(nil)
     engine.longReads.interrupt(.fileReplaced)
     try old?.close()
-    try openFreshFile()
+    return try openFreshFile()
   }
 
   /// Claims the directory to which the path leads now, unless the engine has it.
@@ -93,8 +103,9 @@ extension Writer {
     engine.claim = claim
   }
 
-  /// Opens the data file in the directory, or begins an empty one.
-  func openFreshFile() throws(LMDBError) {
+  /// Opens the data file in the directory, or begins an empty one. Returns whether it has all commits of the former one.
+  @discardableResult
+  func openFreshFile() throws(LMDBError) -> Bool {
     var options = engine.options
     options.layout = engine.layout
     var opening = DiskOpening(directory: engine.directory, options: options, limits: engine.limits)
@@ -109,20 +120,32 @@ extension Writer {
     // Before a reader can miss a record: an enumeration then looks for the keys that memory holds.
     if isOther { for partition in engine.partitions { partition.wholeLoss.noteFileLoss() } }
     if isOther { noteLostCommits() }
-    // All knowledge of the old file is invalid for the new one.
-    for partition in engine.partitions {
-      engine.stagedCount.add(partition.forgetFile(), ordering: .sequentiallyConsistent)
-    }
     walk = nil
-    // Before readers use the file: a key of a partition without a generation has no record.
-    for partition in engine.partitions { engine.learnGeneration(of: partition, from: file) }
-    engine.setFile(file)
-    // A partition that was opened meanwhile has found no file.
-    for partition in engine.partitions where !partition.isLearned { engine.learnGeneration(of: partition) }
+    let isContinued = follow(file)
     engine.noteSizes(of: file)
     loadDeadGenerations()
     fileIdentity = file.identity
     // Before the commits into the new file: all records that are left are staged.
     if isOther { for partition in engine.partitions { partition.reportFileLoss() } }
+    return isContinued
+  }
+
+  /// Makes readers use the file, after its generations and invalidations are known. Returns whether it has all commits of the
+  /// former file.
+  private func follow(_ file: DiskFile) -> Bool {
+    let isSame = fileIdentity != nil && file.identity == fileIdentity
+    // An invalidation that is written again would be newer than records that were committed after it.
+    let isContinued = isSame && engine.partitions.allSatisfy { $0.isContinued(by: file) }
+    for partition in engine.partitions {
+      if !isContinued {
+        engine.stagedCount.add(partition.forgetFile(), ordering: .sequentiallyConsistent)
+      }
+      partition.formats.forgetFile()
+      engine.learnGeneration(of: partition, from: file)
+    }
+    engine.setFile(file)
+    // A partition that was opened meanwhile has found no file.
+    for partition in engine.partitions where !partition.isLearned { engine.learnGeneration(of: partition) }
+    return isContinued
   }
 }

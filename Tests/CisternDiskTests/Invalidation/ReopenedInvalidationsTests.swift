@@ -1,0 +1,72 @@
+import CisternTestSupport
+import Foundation
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// Invalidations that are in force while the writer thread opens a file again.
+@Suite struct ReopenedInvalidationsTests {
+  /// The reason to open a file again.
+  enum Change: CaseIterable, Sendable {
+    case panic, lockRemoved, damaged, olderData
+
+    /// Whether the open file is the same one.
+    var keepsFile: Bool { self == .panic || self == .lockRemoved }
+
+    /// The error of the next commit.
+    var fault: DiskFaults.Fault? {
+      switch self {
+      case .panic: .panic
+      case .damaged: .corrupted
+      case .lockRemoved, .olderData: nil
+      }
+    }
+
+    func perform(in scratch: TemporaryDirectory, older: Data) {
+      switch self {
+      case .panic, .damaged: break
+      case .lockRemoved: try? FileManager.default.removeItem(at: scratch.url("store/lock.mdb"))
+      case .olderData: try? older.write(to: scratch.dataFile, options: .atomic)
+      }
+    }
+  }
+
+  @Test(arguments: Change.allCases)
+  func `an invalidation conceals no newer record if the file is opened again before its purge`(
+    change: Change
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    let next = Switch<@Sendable () -> DiskFaults.Fault?>()
+    let tier = try openTier(scratch, interval: .unreachable, faults: DiskFaults { next.take()?() })
+    let cache = try tier.cache()
+    cache.put("old", [1], tags: ["red"])
+    try await tier.flush()
+    let older = try Data(contentsOf: scratch.dataFile)
+    _ = cache.stageInvalidation(.tag("red"))
+    cache.put("new", [2], tags: ["red"])
+    let version = cache.invalidationVersion
+    // A write that is staged during the commit is committed before the purge.
+    next.set {
+      cache.put("newer", [3], tags: ["red"])
+      tier.engine.monitor.change { $0.isAsked = true }
+      change.perform(in: scratch, older: older)
+      next.set { change.fault }
+      return nil
+    }
+    try await tier.flush()
+    try await tier.flush()
+    #expect(cache.get("old") == nil)
+    #expect(cache.get("new") == (change.keepsFile ? [2] : nil))
+    #expect(cache.get("newer") == [3])
+    // The fetch of this value began after the invalidation.
+    cache.put("fetched", [4], tags: ["red"], invalidationVersion: version)
+    try await tier.purge()
+    #expect(cache.keys() == (change.keepsFile ? ["new", "newer", "fetched"] : ["newer", "fetched"]))
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    let again = try openTier(scratch)
+    #expect(try again.cache().invalidationVersion == version)
+    try await again.close()
+  }
+}
