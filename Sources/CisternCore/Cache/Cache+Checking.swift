@@ -4,4 +4,6 @@ extension Cache: StoreMember {
   package func checkInvariants() -> [String] {
     table.findings()
   }
+
+  package func loseRecords(_ losses: [RecordLoss]) { records.loseRecords(losses) }
 }

@@ -12,6 +12,7 @@ package final class SharedStore: Sendable {
   /// The configuration of the first opening. Later openings have the same one, except for their report handlers.
   let configuration: Store.Configuration
   package let reportLog: ReportLog
+  let openCaches = OpenCaches()
   /// The directory and its settings, or nil if other stores in this process cannot share this state.
   private let listing: Listing?
   private let pressure: PressureResponse?
@@ -36,7 +37,6 @@ package final class SharedStore: Sendable {
     /// The number of stores that were neither closed nor released.
     var openStores = 1
     var isClosed = false
-    var caches: [String: OpenCache] = [:]
   }
 
   package init(
@@ -112,40 +112,6 @@ package final class SharedStore: Sendable {
 
   // MARK: Caches
 
-  /// Returns the cache with this name if any store has it open.
-  func cache(named name: String) -> (member: any StoreMember, settings: OpenSettings)? {
-    state.withLock { state in
-      guard let open = state.caches[name], let member = open.member else { return nil }
-      return (member, open.settings)
-    }
-  }
-
-  /// Adds a cache and calls `entered`, unless a cache with this name is open. In both cases, returns the open cache.
-  func enter(
-    _ member: any StoreMember, named name: String, settings: OpenSettings, entered: () -> Void
-  ) -> (member: any StoreMember, settings: OpenSettings) {
-    state.withLock { state in
-      if let open = state.caches[name], let first = open.member { return (first, open.settings) }
-      state.caches[name] = OpenCache(member: member, settings: settings)
-      entered()
-      return (member, settings)
-    }
-  }
-
   /// All open caches by name.
-  var caches: [String: any StoreMember] {
-    state.withLock { $0.caches.compactMapValues(\.member) }
-  }
-
-  /// A class, because debug builds of Swift 6.3 cannot chain on an absent key of a dictionary of structures with weak references. They
-  /// read undefined memory.
-  private final class OpenCache: Sendable {
-    weak let member: (any StoreMember)?
-    let settings: OpenSettings
-
-    init(member: any StoreMember, settings: OpenSettings) {
-      self.member = member
-      self.settings = settings
-    }
-  }
+  var caches: [String: any StoreMember] { openCaches.members }
 }

@@ -1,5 +1,4 @@
 import Eviction
-import Locking
 
 extension Store {
   /// Opens a cache that encodes its values with a codec of your choice.
@@ -39,7 +38,7 @@ extension Store {
     let name = name.normalizedForKey()
     let settings = configuration.settings(codec: codec.formatIdentifier, expiry: expiry)
     try checkIsOpen(to: "opening cache \"\(name)\"")
-    if let open = shared.cache(named: name) {
+    if let open = shared.openCaches.cache(named: name) {
       return try keep(open.member, settings: open.settings, named: name, ifLike: settings)
     }
     try Self.check(name, configuration)
@@ -49,11 +48,9 @@ extension Store {
         "the cache uses the second tier only, but the store has none; open a store with a directory, or use other tiers",
         location: "opening cache \"\(name)\"")
     }
-    // The tier can report record losses before the cache exists and after it is released.
-    let receiver = RecordLossReceiver<Key, Value>()
     let tier = configuration.tiers == .memoryOnly ? nil : shared.secondTier
-    let partition = try tier?.transactionalPartition(named: name) {
-      receiver.cache.withLock { $0.cache }?.records.loseRecords($0)
+    let partition = try tier?.transactionalPartition(named: name) { [openCaches = shared.openCaches] losses in
+      openCaches.loseRecords(losses, ofCacheNamed: name)
     }
     try partition?.adopt(
       ValueFormat(codec: codec.formatIdentifier, schemaVersion: configuration.schema?.version ?? 0))
@@ -64,7 +61,7 @@ extension Store {
         shared.configuration, budget: shared.budget, shared: shared,
         report: { [reportLog = shared.reportLog] in reportLog.add($0) }))
     // Two threads may reach this point. The first one enters its cache.
-    let first = shared.enter(cache, named: name, settings: settings) { receiver.cache.withLock { $0.cache = cache } }
+    let first = shared.openCaches.enter(cache, named: name, settings: settings)
     return try keep(first.member, settings: first.settings, named: name, ifLike: settings)
   }
 
@@ -116,13 +113,4 @@ extension Cache.StoreParts {
     self.report = report
     self.shared = shared
   }
-}
-
-/// Passes record losses of a partition to its cache while the cache exists.
-private final class RecordLossReceiver<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  struct Reference: Sendable {
-    weak var cache: Cache<Key, Value>?
-  }
-
-  let cache = Guarded(Reference())
 }
