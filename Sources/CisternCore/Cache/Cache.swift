@@ -109,6 +109,12 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         completesAbandonedFlights: configuration.completesAbandonedFlights, hasSecondTier: storage.secondTier != nil))
   }
 
+  /// Finishes all sequences. The registries can outlive the cache: an entry of an enumeration keeps the collaborators.
+  deinit {
+    observers.finish()
+    loader.events.finish()
+  }
+
   private static func makeTable(
     _ storage: Storage, configuration: CacheConfiguration<Value>, storeParts: StoreParts,
     observers: ObserverRegistry<Key, Value>, edits: EditedKeys<Key, Value>

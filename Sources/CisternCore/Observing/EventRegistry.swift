@@ -12,10 +12,12 @@ final class EventRegistry<Key: Hashable & Sendable>: Sendable {
     execution = taskExecutor.map { .executor($0) } ?? .threads
   }
 
-  /// Finishes all sequences, because the cache is deinitialized.
   deinit {
-    center.finish()
+    finish()
   }
+
+  /// Finishes all sequences, because the cache is deinitialized.
+  func finish() { center.finish() }
 
   /// Whether an event has an observer. A relaxed load.
   var isObserved: Bool { center.observerCount.load(ordering: .relaxed) > 0 }

@@ -19,6 +19,8 @@ final class ObserverCenter: Sendable {
     var setRegistrations = Registrations(above: 1 << 63)
     /// The mailboxes that ``deliver()`` must attend to outside the lock.
     var undelivered: [(identifier: Identifier, mailbox: any Mailbox)] = []
+    /// Whether the cache was deinitialized. Other objects can keep this one.
+    var isFinished = false
   }
 
   private let state = Guarded(State())
@@ -93,22 +95,28 @@ final class ObserverCenter: Sendable {
     for (_, mailbox) in undelivered { mailbox.startDelivery() }
   }
 
-  /// Finishes all sequences. Their consumers receive the remaining changes first.
+  /// Finishes all sequences, also those that begin later. Their consumers receive the remaining changes first.
   func finish() {
-    let mailboxes = state.withLock {
-      $0.registrations.mailboxes.merging($0.setRegistrations.mailboxes) { one, _ in one }
+    let mailboxes = state.withLock { state in
+      state.isFinished = true
+      return state.registrations.mailboxes.merging(state.setRegistrations.mailboxes) { one, _ in one }
     }
     for (_, mailbox) in mailboxes.sorted(by: { $0.key < $1.key }) { mailbox.finish() }
   }
 
   func add(_ mailbox: any Mailbox, to scope: ErasedScope, hearing subject: Subject) -> Identifier {
-    state.withLock { state in
+    let (identifier, isFinished) = state.withLock { state in
       observerCount.add(1, ordering: .relaxed)
-      return switch subject {
-      case .changes: state.registrations.add(mailbox, to: scope)
-      case .changeSets: state.setRegistrations.add(mailbox, to: scope)
-      }
+      let identifier =
+        switch subject {
+        case .changes: state.registrations.add(mailbox, to: scope)
+        case .changeSets: state.setRegistrations.add(mailbox, to: scope)
+        }
+      return (identifier, state.isFinished)
     }
+    // A caller may hold the lock of the events' order. The mailbox is new: it has no change and no consumer yet.
+    if isFinished { mailbox.finish() }
+    return identifier
   }
 
   func remove(_ identifier: Identifier, from scope: ErasedScope, hearing subject: Subject) {

@@ -19,11 +19,13 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     execution = taskExecutor.map { .executor($0) } ?? .threads
   }
 
+  deinit {
+    finish()
+  }
+
   /// Finishes all sequences, because the cache is deinitialized. Their consumers receive the remaining changes
   /// first.
-  deinit {
-    center.finish()
-  }
+  func finish() { center.finish() }
 
   /// Whether the cache has observers. A relaxed load: an observer that registers concurrently with a change may
   /// miss that change.
