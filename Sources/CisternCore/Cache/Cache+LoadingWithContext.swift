@@ -44,6 +44,7 @@ extension Cache {
   /// - A refresh of the key failed within ``CacheConfiguration/refreshRetryInterval``, even if the key was written
   ///   since. The failed load of a key without a value does not prevent a refresh. A cache remembers the failures of about 16,000
   ///   keys.
+  /// - The value is stale, and a load of it failed within that time.
   ///
   /// - Parameters:
   ///   - key: The key.

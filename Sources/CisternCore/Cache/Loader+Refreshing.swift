@@ -3,6 +3,7 @@ extension Loader {
   func refresh(_ request: Request) -> Bool {
     let key = request.key
     let priority = Task.currentPriority
+    if records.hasPausedRecord(of: key) { return false }
     while true {
       let decision = table.refresh(key, at: lifetimes.clockTime()) {
         table.makeFlight(for: key, priority: priority, flightOptions: flightOptions)
@@ -30,5 +31,20 @@ extension Loader {
   func noteFailedRefresh(of key: Key, _ error: any Error) {
     reports.reportFailedRefresh(of: key, error, at: lifetimes.clock.now())
     if !(error is CancellationError) { events.send(CacheEvent(.refreshFailed, key, error)) }
+  }
+}
+
+extension RecordPromoter {
+  /// Whether only the second tier has a stale value of a key, and no refresh of it is due after a failed load.
+  ///
+  /// Memory keeps such a pause with its value, so that a refresh finds it there.
+  fileprivate func hasPausedRecord(of key: HashedKey<Key>) -> Bool {
+    guard let secondTier, !table.retryPauses.isEmpty,
+      table.retryPauses.holds(for: key.hash, at: lifetimes.clockTime()),
+      table.peek(key.key, hash: key.hash) == nil,
+      case .usable(let found)? = interpretedRecord(of: key, in: secondTier),
+      case .stale(_, refreshDue: false, _) = found.timing.freshness(at: lifetimes.clockTime())
+    else { return false }
+    return true
   }
 }

@@ -37,7 +37,7 @@ extension Entry {
 extension EntryTable {
   /// Decides whether a flight without waiters begins, in one critical section.
   ///
-  /// Declines during the pause after a failure. A flight that fails adds its pause and leaves its entry in one critical section,
+  /// Declines during the pause after a failed refresh. A flight that fails adds its pause and leaves its entry in one critical section,
   /// so that this section finds one of them.
   ///
   /// - Parameters:
@@ -52,7 +52,7 @@ extension EntryTable {
     var replaced: Entry<Value>?
     defer { withExtendedLifetime(replaced) {} }
     return shards.withShard(of: key.hash) { shard in
-      if !retryPauses.isEmpty, retryPauses.holds(for: key.hash, at: now) { return .decline }
+      if !retryPauses.isEmpty, retryPauses.holdsAfterRefresh(of: key.hash, at: now) { return .decline }
       let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
       let decision: Entry<Value>.RefreshDecision
       (decision, replaced, _) = shard.transition(key, at: number, budget: budget) { entry in

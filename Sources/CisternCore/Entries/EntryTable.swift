@@ -158,7 +158,9 @@ extension EntryTable {
         Entry.end(flight, &entry, pause: pause)
       }
       // Inside the critical section: a load that finds the entry without the flight must also find the pause.
-      if isOwn, let pause, flight.needsPauseBesideMemory { retryPauses.add(pause, for: hash) }
+      if isOwn, let pause, flight.needsPauseBesideMemory {
+        retryPauses.add(pause, for: hash, ofRefresh: flight.pausesRefreshes)
+      }
       return isOwn
     }
   }
@@ -176,7 +178,7 @@ extension EntryTable {
       (isOwn, replaced, _) = shard.transition(HashedKey(key, hash: hash), at: number, budget: budget) { entry in
         Entry.postponeRefresh(by: flight, &entry, pause: pause)
       }
-      if isOwn, !flight.coversSecondTier { retryPauses.add(pause, for: hash) }
+      if isOwn, !flight.coversSecondTier { retryPauses.add(pause, for: hash, ofRefresh: false) }
     }
   }
 }

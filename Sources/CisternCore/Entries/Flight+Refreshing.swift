@@ -20,5 +20,11 @@ extension Flight {
   /// Memory keeps the pause with a value, which it may evict if the second tier has it. The key of a refresh may have no value or
   /// lose it. A load may have joined the refresh.
   @usableFromInline
-  final var needsPauseBesideMemory: Bool { !coversSecondTier || isRefresh || !isAwaited }
+  final var needsPauseBesideMemory: Bool { !coversSecondTier || pausesRefreshes }
+
+  /// Whether no requested refresh begins during the pause after a failure.
+  ///
+  /// The failed load of a key without a value does not prevent a refresh. With a value, its pause concerns that value.
+  @usableFromInline
+  final var pausesRefreshes: Bool { isRefresh || !isAwaited }
 }

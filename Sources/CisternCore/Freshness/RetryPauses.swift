@@ -29,7 +29,17 @@ struct RetryPause: Sendable {
 final class RetryPauses: Sendable {
   static let limit = 16_384
 
-  private let pauses = Guarded<[UInt64: RetryPause]>([:])
+  /// The newest pause of a key, and the end of the pause that the last failed refresh began.
+  ///
+  /// A failed load pauses the refreshes of an older value alone. It must not shorten the pause of requested refreshes.
+  private struct KeptPause {
+    let pause: RetryPause
+    let refreshEnd: MonotonicTime
+
+    var end: MonotonicTime { max(pause.end, refreshEnd) }
+  }
+
+  private let pauses = Guarded<[UInt64: KeptPause]>([:])
   /// Whether a pause was ever added. Until then, no reader acquires the lock.
   private let wasUsed = Atomic<Bool>(false)
 
@@ -37,13 +47,18 @@ final class RetryPauses: Sendable {
 
   /// Adds the pause of the key with this hash, and replaces an earlier one.
   ///
+  /// - Parameters:
+  ///   - pause: The pause.
+  ///   - hash: The hash of the key.
+  ///   - isOfRefresh: Whether a refresh failed, so that no requested refresh begins during the pause.
   /// - Complexity: O(1), amortized.
   @usableFromInline
-  func add(_ pause: RetryPause, for hash: UInt64) {
+  func add(_ pause: RetryPause, for hash: UInt64, ofRefresh isOfRefresh: Bool) {
     wasUsed.store(true, ordering: .relaxed)
     pauses.withLock { pauses in
+      let earlier = pauses[hash]?.refreshEnd ?? MonotonicTime(nanoseconds: 0)
       if pauses.count >= Self.limit { Self.makeRoom(in: &pauses) }
-      pauses[hash] = pause
+      pauses[hash] = KeptPause(pause: pause, refreshEnd: isOfRefresh ? pause.end : earlier)
     }
   }
 
@@ -60,9 +75,10 @@ final class RetryPauses: Sendable {
   /// - Returns: The pause; nil without one.
   func pause(for hash: UInt64, created: WallTime, now: MonotonicTime) -> RetryPause? {
     pauses.withLock { pauses in
-      guard let pause = pauses[hash] else { return nil }
+      guard let kept = pauses[hash] else { return nil }
+      let pause = kept.pause
       guard pause.end > now else {
-        pauses[hash] = nil
+        if kept.end <= now { pauses[hash] = nil }
         return nil
       }
       // The pause stays for explicit refreshes, which it concerns even after a write of the key.
@@ -70,7 +86,12 @@ final class RetryPauses: Sendable {
     }
   }
 
-  /// Returns whether a pause holds for the key with this hash.
+  /// Returns whether a pause after a failed refresh holds for the key with this hash.
+  func holdsAfterRefresh(of hash: UInt64, at now: MonotonicTime) -> Bool {
+    pauses.withLock { $0[hash].map { $0.refreshEnd > now } ?? false }
+  }
+
+  /// Returns whether a pause of any kind holds for the key with this hash.
   func holds(for hash: UInt64, at now: MonotonicTime) -> Bool {
     pauses.withLock { $0[hash].map { $0.end > now } ?? false }
   }
@@ -79,7 +100,7 @@ final class RetryPauses: Sendable {
   var count: Int { pauses.withLock { $0.count } }
 
   /// Removes the quarter of the pauses that ends first.
-  private static func makeRoom(in pauses: inout [UInt64: RetryPause]) {
+  private static func makeRoom(in pauses: inout [UInt64: KeptPause]) {
     for (hash, _) in pauses.sorted(by: { $0.value.end < $1.value.end }).prefix(limit / 4) { pauses[hash] = nil }
   }
 }

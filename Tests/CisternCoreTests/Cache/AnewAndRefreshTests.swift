@@ -8,6 +8,13 @@ import Testing
 struct AnewAndRefreshTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
 
+  /// Returns a subject whose pauses last ten seconds.
+  private func pausing(_ kind: SubjectKind, on executor: SeededExecutor) throws -> Subject {
+    var settings = CacheConfiguration<Int>()
+    settings.refreshRetryInterval = .seconds(10)
+    return try Subject(kind, on: executor, expiry: Self.minute, settings: settings)
+  }
+
   /// Requires that a refresh starts nothing now, and that one after the pause of ten seconds stores its value.
   private func requirePause(of subject: Subject) async throws {
     let cache = subject.cache
@@ -147,16 +154,68 @@ struct AnewAndRefreshTests {
     }
   }
 
-  @Test(arguments: SubjectKind.caches)
-  func `the failed load of a key without a value does not prevent a refresh`(kind: SubjectKind) throws {
+  @Test(arguments: SubjectKind.caches, [LoadPolicy.cachedOrFetch, .freshOnly, .reload, .fetchAnew])
+  func `the failed load of a key without a value does not prevent a refresh`(
+    kind: SubjectKind, policy: LoadPolicy
+  ) throws {
     try SeededExecutor.run(seed: 0) { executor in
-      var settings = CacheConfiguration<Int>()
-      settings.refreshRetryInterval = .seconds(10)
-      let subject = try Subject(kind, on: executor, expiry: Self.minute, settings: settings)
-      await #expect(throws: Broken()) { try await subject.value("a") { _ in throw Broken() } }
+      let subject = try pausing(kind, on: executor)
+      await #expect(throws: Broken()) { try await subject.value("a", policy: policy) { _ in throw Broken() } }
       try #require(subject.cache.refresh("a") { _ in .store(5) })
       while subject.inProgressCount > 0 { await Task.yield() }
       try #require(subject.cache["a"] == 5 && subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `the timeout of a reload of a key without a value does not prevent a refresh`(kind: SubjectKind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try pausing(kind, on: executor)
+      let gate = Gate()
+      let load = subject.load("a", policy: .reload.timingOut(after: .seconds(2))) { _ in
+        try await gate.pass()
+        return 1
+      }
+      while subject.clock.sleeperCount == 0 { await Task.yield() }
+      await gate.arrivals(atLeast: 1)
+      subject.clock.advance(by: .seconds(2))
+      _ = await outcome(load)
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(subject.cache.refresh("a") { _ in .store(5) })
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(subject.cache["a"] == 5 && subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches, [false, true])
+  func `a failed reload delays the refresh of a stale value alone, whichever tier has it`(
+    kind: SubjectKind, isStale: Bool
+  ) throws {
+    for isEvicted in kind == .memory ? [false] : [false, true] {
+      try SeededExecutor.run(seed: 0) { executor in
+        let subject = try pausing(kind, on: executor)
+        subject.cache["a"] = 0
+        subject.clock.advance(by: .seconds(isStale ? 61 : 1))
+        if isEvicted { subject.cache.trim(toCost: 0) }
+        _ = await outcome(subject.load("a", policy: .reload) { _ in throw Broken() })
+        if isEvicted { subject.cache.trim(toCost: 0) }
+        if isStale { return try await requirePause(of: subject) }
+        try #require(subject.cache.refresh("a") { _ in .store(5) })
+        while subject.inProgressCount > 0 { await Task.yield() }
+        try #require(subject.cache["a"] == 5 && subject.findings == [])
+      }
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `a load that fails after a refresh does not end the pause`(kind: SubjectKind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try pausing(kind, on: executor)
+      try #require(subject.cache.refresh("a") { _ in throw Broken() })
+      while subject.inProgressCount > 0 { await Task.yield() }
+      subject.clock.advance(by: .seconds(1))
+      await #expect(throws: Broken()) { try await subject.value("a", policy: .reload) { _ in throw Broken() } }
+      try await requirePause(of: subject)
     }
   }
 
@@ -178,7 +237,8 @@ struct AnewAndRefreshTests {
       try #require(decides(at: now))
       // The request has read the clock, and the flight of another request fails before the critical section.
       table.retryPauses.add(
-        RetryPause(end: MonotonicTime(nanoseconds: 10), start: WallTime(nanosecondsSince1970: 0)), for: key.hash)
+        RetryPause(end: MonotonicTime(nanoseconds: 10), start: WallTime(nanosecondsSince1970: 0)), for: key.hash,
+        ofRefresh: true)
       try #require(!decides(at: now))
       try #require(decides(at: MonotonicTime(nanoseconds: 10)))
       try #require(subject.findings == [])

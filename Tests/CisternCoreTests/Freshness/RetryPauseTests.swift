@@ -111,7 +111,8 @@ struct RetryPauseTests {
     let count = UInt64(RetryPauses.limit) * 3
     for hash in 0..<count {
       pauses.add(
-        RetryPause(end: MonotonicTime(nanoseconds: 100 + hash), start: WallTime(nanosecondsSince1970: 50)), for: hash)
+        RetryPause(end: MonotonicTime(nanoseconds: 100 + hash), start: WallTime(nanosecondsSince1970: 50)), for: hash,
+        ofRefresh: false)
     }
     #expect(!pauses.isEmpty && pauses.count <= RetryPauses.limit)
     let (early, late) = (WallTime(nanosecondsSince1970: 1), WallTime(nanosecondsSince1970: 50))
