@@ -8,8 +8,10 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The values that the draft shows for keys with several writes, in a cache that merges.
   private var mergedValues: [Key: Value] = [:]
   private var bases: [Key: DraftBase<Value>] = [:]
-  /// The number of writes of each key. Drafts of this one and concurrent saves compare it.
+  /// The number of writes of each key that has a base or a write. Drafts of this one and concurrent saves compare it.
   private var writeCounts: [Key: DraftWriteCount] = [:]
+  /// The count of all other keys. It is greater than each forgotten count, so that no later count equals that of an earlier write.
+  private var unusedCount = DraftWriteCount.zero
 
   init(layering: WriteLayering) {
     batch = Batch(layering: layering)
@@ -17,7 +19,9 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   var seenKeys: [Key] { Array(bases.keys) }
   func hasSeen(_ key: Key) -> Bool { bases[key] != nil }
-  func writeCount(of key: Key) -> DraftWriteCount { writeCounts[key] ?? .zero }
+  func writeCount(of key: Key) -> DraftWriteCount { writeCounts[key] ?? unusedCount }
+  /// The number of keys with a write count, for tests.
+  var countedKeyCount: Int { writeCounts.count }
 
   /// Returns the number of changes below when the draft first used the key.
   func seenVersion(of key: Key) -> VersionBelow? { bases[key]?.version }
@@ -64,6 +68,8 @@ extension DraftState {
   mutating func see(_ key: Key, _ seen: SeenKey) -> Bool {
     if bases[key] != nil { return false }
     bases[key] = DraftBase(seen)
+    // Drafts of this one compare it, so it must not change with the count of unused keys.
+    writeCounts[key] = writeCount(of: key)
     return true
   }
 
@@ -99,7 +105,18 @@ extension DraftState {
   mutating func unwatch(_ key: Key) -> (isUnseen: Bool, former: DraftBase<Value>?) {
     bases[key]?.childCount -= 1
     guard bases[key]?.isUnneeded ?? false, batch.writes[key] == nil else { return (false, nil) }
+    forgetCount(of: key)
     return (true, bases.removeValue(forKey: key))
+  }
+
+  private mutating func forgetCount(of key: Key) {
+    guard let count = writeCounts.removeValue(forKey: key) else { return }
+    unusedCount = max(unusedCount, count.next())
+  }
+
+  /// Forgets the counts of all keys that have neither a base nor a write.
+  private mutating func forgetUnusedCounts() {
+    for key in writeCounts.keys where bases[key] == nil && batch.writes[key] == nil { forgetCount(of: key) }
   }
 }
 
@@ -153,6 +170,7 @@ extension DraftState {
         bases[key]?.isOwn = false
       }
     }
+    forgetUnusedCounts()
     return (former, unseen)
   }
 
@@ -197,6 +215,7 @@ extension DraftState {
         bases[key]?.read = nil
       }
     }
+    forgetUnusedCounts()
     return (former, unseen, followed)
   }
 }

@@ -1,6 +1,7 @@
-import CisternCore
 import CisternTesting
 import Testing
+
+@testable import CisternCore
 
 /// Nested drafts whose parent draft is saved or discarded while they are in use.
 struct NestedDraftTests {
@@ -115,6 +116,65 @@ struct NestedDraftTests {
       subject.cache["a"] = ["theirs": 1]
       outer["a"] = ["mine": 1]
       try #require(outer.conflicts == [])
+    }
+  }
+
+  @Test(arguments: Ending.allCases, Ending.allCases)
+  func `a draft that is used again keeps nothing of the keys of its earlier uses`(inner: Ending, outer: Ending) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(plain: .memory, on: executor)
+      let outermost = subject.cache.draft()
+      let nested = outermost.draft()
+      for number in 0..<20 {
+        _ = nested["read \(number)"]
+        nested["\(number)"] = ["v": number]
+        outermost["other \(number)"] = ["v": number]
+        try inner.apply(to: nested)
+        try outer.apply(to: outermost)
+      }
+      _ = nested["last"]
+      nested.discard()
+      for draft in [nested, outermost] { try #require(draft.state.withLock { $0.countedKeyCount } == 0) }
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `a draft shows no value that was merged before a save`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let overtaking = Recorder<@Sendable () -> Void>()
+      let configuration = CacheConfiguration<Fields>(merge: { cached, incoming in
+        overtaking.removeAll().forEach { $0() }
+        return try mergeFields(cached, incoming)
+      })
+      let subject = try FieldsSubject(.memory, on: executor, configuration: configuration)
+      let draft = subject.cache.draft()
+      draft["a"] = ["first": 1]
+      overtaking.record {
+        try? draft.save()
+        draft["a"] = ["second": 1]
+      }
+      draft["a"] = ["third": 1]
+      try #require(draft["a"] == ["second": 1, "third": 1])
+      try draft.save()
+      try #require(subject.cache["a"] == ["first": 1, "second": 1, "third": 1])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `a draft that forgets a key causes no conflict for a nested draft of another key`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(plain: .memory, on: executor)
+      let outer = subject.cache.draft()
+      let inner = outer.draft()
+      inner["a"] = ["inner": 1]
+      for step in 0..<3 {
+        outer["b"] = ["v": step]
+        try outer.save()
+      }
+      try #require(inner.conflicts == [])
+      try inner.save()
+      try outer.save()
+      try #require(subject.cache["a"] == ["inner": 1] && subject.findings == [])
     }
   }
 
