@@ -71,6 +71,30 @@
       #expect("\(report.metadata(includesKeys: includesKeys))".contains("key 7") == includesKeys)
     }
 
+    @Test(arguments: [false, true], [false, true])
+    func `the keys of a conflict that a fetch throws are logged only if that was asked for`(
+      includesKeys: Bool, throwsCause: Bool
+    ) async throws {
+      let words = try cache(includesKeys: includesKeys)
+      let other = try Store.inMemory(memoryLimit: .mebibytes(1)).cache("other", of: String.self, keyedBy: Int.self)
+      await #expect(throws: (any Error).self) {
+        _ = try await words.value(forKey: 7) { _ in
+          let draft = other.draft()
+          draft[1001] = "draft"
+          other[1001] = "cache"
+          do {
+            try draft.save()
+          } catch {
+            throw throwsCause ? error.cause ?? error : error
+          }
+          return ""
+        }
+      }
+      let cause = "\(try #require(try await records(1).first).metadata["cistern.cause"] ?? "")"
+      #expect(cause.contains("1001") == includesKeys, "\(cause)")
+      #expect(cause.contains("1 conflicting key") != includesKeys, "\(cause)")
+    }
+
     @Test func `the failures of a cache give one record in ten seconds, with the number of the others`() async throws {
       let store = try Store.inMemory(memoryLimit: .mebibytes(1))
       let words = try store.cache("words", of: String.self, keyedBy: Int.self)

@@ -53,23 +53,3 @@ public struct DraftConflict<Key: Hashable & Sendable, Value: Sendable>: Sendable
   /// The draft's value, or nil if the draft removed the key.
   public let mine: Value?
 }
-
-/// The cause of a `CisternError` that a draft's save throws for conflicts.
-public struct DraftConflictError<Key: Hashable & Sendable>: Error, Sendable {
-  /// The keys that the draft wrote and that have changed below it.
-  public let keys: [Key]
-
-  var wrapped: CisternError {
-    CisternError(
-      .conflict, "keys that the draft wrote changed outside the draft, so it was not saved", location: "saving a draft",
-      cause: self)
-  }
-}
-
-extension DraftConflictError: CustomStringConvertible {
-  /// The first of the keys.
-  public var description: String {
-    "conflicting keys: " + keys.prefix(5).map { "\(KeyDescription($0))" }.joined(separator: ", ")
-      + (keys.count > 5 ? ", …" : "")
-  }
-}

@@ -20,12 +20,3 @@ extension StoreReport {
   /// The location without a key, for logs.
   package var locationWithoutKey: String { KeyedLocation.withoutKey(location) }
 }
-
-extension CisternError {
-  /// The error without a key in its location and in that of its cause, for logs and traces.
-  package var withoutKey: CisternError {
-    let cause = cause.map { cause -> any Error in (cause as? CisternError)?.withoutKey ?? cause }
-    return CisternError(
-      code, message, location: KeyedLocation.withoutKey(location), cause: cause, remedy: remedy)
-  }
-}

@@ -88,3 +88,10 @@ extension StoreDraftConflictError: CustomStringConvertible {
   /// The first keys of each cache, with its name.
   public var description: String { conflicts.map { "\($0.error) in the cache \"\($0.name)\"" }.joined(separator: "; ") }
 }
+
+extension StoreDraftConflictError: KeyedError {
+  package var withoutKey: any Error {
+    StoreDraftConflictError(
+      conflicts.map { (cache: $0.cache, name: $0.name, error: $0.error.withoutKeys) })
+  }
+}

@@ -57,6 +57,36 @@ import Testing
     #expect("\(DraftConflictError(keys: Array(1...6)))" == "conflicting keys: 1, 2, 3, 4, 5, …")
   }
 
+  @Test func `without keys, an error about conflicts has the number of keys alone`() throws {
+    let store = try Store.inMemory(memoryLimit: .mebibytes(1))
+    let numbers = try store.cache("numbers", of: Int.self, keyedBy: Int.self)
+    let texts = try store.cache("texts", of: String.self, keyedBy: String.self)
+    let (draft, whole) = (numbers.draft(), store.draft())
+    for key in 1001...1003 { draft[key] = 1 }
+    for key in 1001...1003 { whole[key, in: numbers] = 1 }
+    whole["secret", in: texts] = "draft"
+    for key in 1001...1003 { numbers[key] = 2 }
+    texts["secret"] = "cache"
+    let one = try #require(throws: CisternError.self, performing: { try draft.save() })
+    let several = try #require(throws: CisternError.self, performing: { try whole.save() })
+    let counts = [
+      "3 conflicting keys", #"3 conflicting keys in the cache "numbers"; 1 conflicting key in the cache "texts""#,
+    ]
+    for (error, count) in zip([one, several], counts) {
+      let cause = try #require(error.cause)
+      try #require("\(cause)".contains("1001"))
+      // An error of the fetch can be the cause itself, or have the error as its cause.
+      let outer = CisternError(.diskFailed, "message", location: "a cache", cause: error)
+      for shown in [cause.withoutKeys, error.withoutKeys, outer.withoutKeys, error.withoutKeys.withoutKeys] {
+        #expect("\(shown)".contains(count), "\(shown)")
+        #expect(!"\(shown)".contains("1001") && !"\(shown)".contains("secret"), "\(shown)")
+      }
+      #expect(type(of: cause.withoutKeys) == type(of: cause))
+    }
+    #expect((one.cause?.withoutKeys as? DraftConflictError<Int>)?.keys == [])
+    #expect((several.cause?.withoutKeys as? StoreDraftConflictError)?.keys(in: numbers) == [])
+  }
+
   @Test func `a report is one line that includes its cause`() {
     let report = StoreReport(.degraded, "the disk failed", location: "/tmp/store", cause: Cause())
     #expect("\(report)" == "degraded: the disk failed (/tmp/store): the disk is full")
