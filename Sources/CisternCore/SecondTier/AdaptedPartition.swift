@@ -2,7 +2,7 @@ import Synchronization
 
 /// A partition of a user's own tier, with the interface that a cache calls.
 ///
-/// Such a tier has one writer, this process. A conditional write is therefore staged without its condition. The writes of
+/// A conditional write is compared with the record right before it is staged, because the tier has no conditions. The writes of
 /// a batch are staged one after another. The tier itself knows which losses wait for an acknowledgment.
 package final class AdaptedPartition: TransactionalPartition {
   private let base: any SecondTierPartition
@@ -89,7 +89,20 @@ package final class AdaptedPartition: TransactionalPartition {
   package func stage(_ write: StagedWrite, if condition: RecordCondition) -> ConditionalStagingResult {
     // The tier itself decides about damaged records.
     if case .damaged = condition { return .dropped }
-    return ConditionalStagingResult(base.stage(write))
+    let key = write.key
+    let isAllowed = base.withRecord(forKey: key.rawSpan) { condition.allows(for: $0, $1) }
+    switch (isAllowed, write) {
+    // A failing tier can have a record that it finds again later, and a removal ends the loss of a record.
+    case (true?, _), (nil, .removal):
+      return ConditionalStagingResult(base.stage(write))
+    // Another writer has replaced or removed the record.
+    case (false?, .record), (nil, .record):
+      return .dropped
+    case (false?, .removal):
+      // The caller decides about the end of a lost record. A later report of the tier would be the second one.
+      _ = base.acknowledgeLoss(of: key.rawSpan)
+      return .dropped
+    }
   }
 
   package func stageInvalidation(_ invalidation: Invalidation) -> (version: InvalidationVersion, ticket: CommitTicket) {

@@ -1,7 +1,7 @@
 /// The part of a second tier that belongs to one cache. Keys are bytes of any length.
 ///
 /// The cache calls ``contains(_:)``, ``acknowledgeLoss(of:)``, ``statistics`` and the methods that stage inside its critical sections.
-/// It sometimes also reads a record there, to compare its schema version. These methods must neither block for long nor call the cache.
+/// It sometimes also reads a record there, to compare it. These methods must neither block for long nor call the cache.
 /// After a method that stages returns, reads show its effect, even if the tier has not committed it.
 ///
 /// The cache decides which values are current. It stages no value whose fetch began before an invalidation of the

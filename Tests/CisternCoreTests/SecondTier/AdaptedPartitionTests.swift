@@ -97,6 +97,66 @@ import Testing
     #expect(cache.statistics.diskEvictions == 1)
   }
 
+  @Test(arguments: [false, true])
+  func `a write that names an older record leaves the record that has replaced it`(isRemoval: Bool) throws {
+    let partition = try open()
+    func record(_ byte: UInt8) -> StagedWrite {
+      .record(key: key, RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1), bytes: [byte])
+    }
+    func bytes() -> [UInt8]? { partition.withRecord(forKey: key.rawSpan) { _, bytes in bytes.copiedBytes() } }
+    func identity() -> RecordIdentity? {
+      partition.withRecord(forKey: key.rawSpan) { RecordIdentity($0, bytes: $1) }
+    }
+    _ = partition.stage(record(1))
+    let older = try #require(identity())
+    _ = partition.stage(record(2))
+    let newer = try #require(identity())
+    let write: StagedWrite = isRemoval ? .removal(key: key) : record(3)
+    guard case .dropped = partition.stage(write, if: .identity(older)) else {
+      Issue.record("the write was staged")
+      return
+    }
+    #expect(bytes() == [2])
+    guard case .staged = partition.stage(write, if: .identity(newer)) else {
+      Issue.record("the write was dropped")
+      return
+    }
+    #expect(bytes() == (isRemoval ? nil : [3]))
+  }
+
+  @Test func `a rewritten record does not return after another writer has removed it`() throws {
+    let partition = try open()
+    _ = partition.stage(write(7))
+    let former = try #require(partition.withRecord(forKey: key.rawSpan) { RecordIdentity($0, bytes: $1) })
+    _ = partition.stage(.removal(key: key))
+    _ = partition.stage(write(7), if: .identity(former))
+    let isThere = partition.contains(key.rawSpan)
+    #expect(!isThere)
+  }
+
+  @Test(arguments: [false, true])
+  func `a copy in memory that expires leaves the newer record of another store of the tier`(isObserved: Bool) throws {
+    let clock = ManualClock()
+    func open() throws -> Cache<String, Int> {
+      try openCache(
+        of: Store(
+          secondTier: tier, memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure(clock: clock)))
+    }
+    let (cache, other) = (try open(), try open())
+    let changes = Recorder<String>()
+    let token = isObserved ? cache.observe { changes.record("\($0.event)") } : nil
+    cache.setValue(1, forKey: "a", expiry: .after(.seconds(1)))
+    other["a"] = 2
+    clock.advance(by: .seconds(2))
+    #expect(cache["a"] == 2)
+    for cache in [cache, other] {
+      cache.trim(toCost: 0)
+      #expect(cache["a"] == 2)
+    }
+    token?.cancel()
+    #expect(changes.elements.allSatisfy { !$0.contains("removed") })
+  }
+
   @Test func `a closed tier gives a cache that works in memory`() async throws {
     let cache = try openCache()
     cache["a"] = 1
