@@ -89,6 +89,7 @@ final class ClearedContents<Key: Hashable & Sendable, Value: Sendable>: @uncheck
   @inlinable
   func take(from shard: inout Shard<Key, Value>, as index: Int) {
     unsafe swap(&parts[index].slots, &shard.slots)
+    shard.tableVersion += 1
     unsafe parts[index].learned = shard.policy.removeAll()
   }
 }

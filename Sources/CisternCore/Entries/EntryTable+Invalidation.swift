@@ -149,13 +149,15 @@ struct InvalidationEffects<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 @usableFromInline
 struct SweepPosition {
   @usableFromInline var group = 0
-  /// The number of groups when the sweep began. If the table is rebuilt, entries move, and the sweep starts again.
-  @usableFromInline var groupCount: Int?
+  /// The version of the table when the sweep began. If the table is rebuilt, entries move, and the sweep starts again.
+  @usableFromInline var tableVersion: Int?
   /// The lowest invalidation version among the flights in progress.
   @usableFromInline var oldestFlight = InvalidationVersion.max
 
   /// The number of groups that the sweep visits in one critical section. It bounds the time that other threads wait.
-  @usableFromInline static let groupsAtOnce = 32
+  ///
+  /// Each new start doubles it, so that a sweep ends however often the table is rebuilt. A rebuild takes longer than a sweep.
+  @usableFromInline var groupsAtOnce = 32
 
   @usableFromInline
   init() {}
@@ -165,11 +167,12 @@ extension Shard {
   /// Visits the next groups of entries. Returns whether the sweep reached the end of the shard.
   @inlinable
   mutating func sweep(_ position: inout SweepPosition, budget: MemoryBudget) -> Bool {
-    if position.groupCount != slots.groupCount {
+    if position.tableVersion != tableVersion {
+      if position.tableVersion != nil { position.groupsAtOnce *= 2 }
       position.group = 0
-      position.groupCount = slots.groupCount
+      position.tableVersion = tableVersion
     }
-    let end = min(position.group + SweepPosition.groupsAtOnce, slots.groupCount)
+    let end = min(position.group + position.groupsAtOnce, slots.groupCount)
     for number in slots.numbers(inGroups: position.group..<end) where !removeIfInvalidated(number, budget: budget) {
       if let flight = slots[number].entry.flight {
         position.oldestFlight = min(position.oldestFlight, flight.invalidationVersion)

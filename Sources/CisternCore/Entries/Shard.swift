@@ -33,6 +33,8 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var reads = WatchedReads<Key>()
   /// The entries that an invalidation removed. The sweep after each invalidation releases them outside the lock.
   @usableFromInline var invalidated: [Slots.RemovedEntry] = []
+  /// The number of times that the entries got other slots, or another table. A sweep between two of them visits each entry.
+  @usableFromInline var tableVersion = 0
 
   /// The write counts of the keys. Each element counts the writes of a group of keys.
   ///
@@ -142,6 +144,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   mutating func rebuildSlots() {
     let numbers = slots.rebuild(relinking: policy.linksEntries)
     policy.renumber(numbers)
+    tableVersion += 1
   }
 
   /// Returns whether an entry is in the eviction order.
