@@ -140,7 +140,8 @@ extension WritePipeline {
   @usableFromInline
   @inline(never)
   func acknowledgeLoss(of keyBytes: [UInt8]?) {
-    guard let keyBytes, let partition = secondTier?.partition, partition.hasLostKeys else { return }
+    // A user's tier does not tell whether it has lost keys.
+    guard let keyBytes, let partition = secondTier?.partition else { return }
     // Before the acknowledgment: an enumeration that does not find the loss in the tier must find it here.
     table.walks.noteLoss(of: keyBytes)
     _ = partition.acknowledgeLoss(of: keyBytes.rawSpan)

@@ -102,8 +102,8 @@ private final class LosingTier: SecondTier, SecondTierPartition {
 /// Losses that a user's tier reports after the key was used again.
 @Suite struct LateLossTests {
   enum Operation: CaseIterable, Sendable {
-    case nothing, lookUp, set, setAndEvict, setAndRemoval, setAndLoss, setAndClear, removal, update, clear, expiry,
-      load, merge
+    case nothing, lookUp, set, setAndEvict, setAndRemoval, setAndLoss, setAndClear, removal, twoRemovals, update, clear,
+      expiry, expiryAfterLoss, load, merge, failingEdit, removingEdit, failingRemovingEdit, removingEditAndSet
   }
 
   private static func perform(
@@ -127,6 +127,9 @@ private final class LosingTier: SecondTier, SecondTierPartition {
       cache["a"] = 2
       cache.removeAll()
     case .removal: cache["a"] = nil
+    case .twoRemovals:
+      cache["a"] = nil
+      cache["a"] = nil
     case .update: cache.updateValue(forKey: "a") { $0 = ($0 ?? 0) + 2 }
     case .clear: cache.removeAll()
     case .expiry:
@@ -134,8 +137,29 @@ private final class LosingTier: SecondTier, SecondTierPartition {
       cache.trim(toCost: 0)
       clock.advance(by: .seconds(2))
       _ = cache["a"]
+    case .expiryAfterLoss:
+      cache.setValue(2, forKey: "a", expiry: .after(.seconds(1)))
+      tier.lose("a")
+      clock.advance(by: .seconds(2))
+      _ = cache["a"]
     case .load: _ = try await cache.value(forKey: "a") { _ in 2 }
     case .merge: try cache.batch { $0.setValue(2, forKey: "a") }
+    case .failingEdit: await edit(cache, to: 2, isConfirmed: false)
+    case .removingEdit: await edit(cache, to: nil, isConfirmed: true)
+    case .failingRemovingEdit: await edit(cache, to: nil, isConfirmed: false)
+    case .removingEditAndSet:
+      await edit(cache, to: nil, isConfirmed: true)
+      cache["a"] = 2
+    }
+  }
+
+  /// Edits the key to a value that is confirmed or withdrawn.
+  private static func edit(_ cache: Cache<String, Int>, to value: Int?, isConfirmed: Bool) async {
+    _ = try? await cache.editValue(forKey: "a") { _ in
+      value
+    } confirmedBy: {
+      if !isConfirmed { throw Broken() }
+      return nil
     }
   }
 
