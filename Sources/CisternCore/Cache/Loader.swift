@@ -11,8 +11,7 @@ import Synchronization
 ///    ``decide(_:_:priority:work:lendsPermit:)``.
 /// 3. ``start(_:for:priority:)`` starts the flight's task, and ``run(_:for:)`` fetches in it.
 /// 4. ``publish(_:since:)`` stores the value, if the entry is still the flight's (`WritePipeline+Applying.swift`).
-/// 5. The flight completes, and its waiters resume. ``fail(_:of:_:)`` ends a flight without a value
-///    (`Loader+Failing.swift`).
+/// 5. The flight completes, and its waiters resume. ``fail(_:of:_:)`` ends a flight without a value (`Loader+Failing.swift`).
 @usableFromInline
 final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline typealias Request = LoadRequest<Key, Value>
@@ -177,13 +176,18 @@ extension Loader {
         }
         demand.hasLookedInSecondTier = true
       case .join(let flight, let waiter, _, let fallback):
+        var secondTierFallback: Fallback<Value>?
+        if let lookedUp {
+          switch records.lookUp(beside: flight, after: lookedUp, since: invalidationVersion, of: key, demand) {
+          case .loaded(let loaded):
+            flight.withdraw(waiter)
+            return .use(loaded)
+          case .nothing(let fallback): secondTierFallback = fallback
+          }
+        }
         let waitLimits = waitLimits(
-          options, invalidationVersion: invalidationVersion, fallback: fallback,
-          secondTierFallback: lookedUp.flatMap { lookedUp in
-            lookedUp.flight === flight
-              ? lookedUp.fallback
-              : records.fallback(beside: flight, since: invalidationVersion, of: key, accepting: demand)
-          }, lendsPermit: lendsPermit())
+          options, invalidationVersion: invalidationVersion, fallback: fallback, secondTierFallback: secondTierFallback,
+          lendsPermit: lendsPermit())
         return .join(flight, waiter: waiter, waitLimits)
       case .lead(let flight, let waiter, let fallback, let looksInSecondTier):
         var secondTierFallback: Fallback<Value>?

@@ -128,16 +128,25 @@ extension RecordPromoter {
     Fallback(CachedValue(value: found.value, timing: found.timing, isPersisted: true))
   }
 
-  /// Returns the older value that the second tier has beside a flight, which a load has joined.
+  /// Looks in the second tier for a load that has joined a flight, unless it looked beside this flight before.
+  ///
+  /// The key can have changed since the look-up beside an earlier flight.
+  ///
+  /// - Parameters:
+  ///   - flight: The flight that the load has joined.
+  ///   - lookedUp: The flight of the former look-up, and the older value that the second tier had.
+  ///   - invalidationVersion: The invalidation version when the load began.
+  ///   - key: The key.
+  ///   - demand: The values that the load accepts.
+  /// - Returns: The value that the demand accepts, or the older value for the case that the flight fails.
   @usableFromInline
   @inline(never)
-  func fallback(
-    beside flight: Flight<Value>, since invalidationVersion: InvalidationVersion, of key: HashedKey<Key>,
-    accepting demand: Demand
-  ) -> Fallback<Value>? {
-    guard case .nothing(let fallback) = lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand)
-    else { return nil }
-    return fallback
+  func lookUp(
+    beside flight: Flight<Value>, after lookedUp: (fallback: Fallback<Value>?, flight: Flight<Value>),
+    since invalidationVersion: InvalidationVersion, of key: HashedKey<Key>, _ demand: Demand
+  ) -> LookupBesideFlight<Value> {
+    if lookedUp.flight === flight { return .nothing(fallback: lookedUp.fallback) }
+    return lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand)
   }
 
   /// Looks in the second tier before a load joins the refresh of a value that memory does not hold.

@@ -178,6 +178,45 @@ struct SecondTierBesideFlightTests {
     }
   }
 
+  @Test(arguments: SubjectKind.tiered, policies)
+  func `a load returns a fresh value that was stored after its look-up beside a flight, also beside the next flight`(
+    kind: SubjectKind, policy: LoadPolicy
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor, expiry: .minute)
+      let (cache, gate, loaded) = (subject.cache, Gate(), Recorder<Loaded<Int>>())
+      let reload = subject.load("a", policy: .reload) { _ in
+        try await gate.pass()
+        throw Broken()
+      }
+      await gate.arrivals(atLeast: 1)
+      let tier = try #require(subject.tier)
+      tier.setAfterLoad { _ in
+        tier.setAfterLoad { _ in }
+        cache["a"] = 2
+        cache.trim(toCost: 0)
+        // Begins another flight, because the set has taken the entry away from the first one.
+        cache.refresh("a") { _ in
+          try await gate.pass()
+          throw Broken()
+        }
+      }
+      let load = Task(executorPreference: executor) {
+        loaded.record(try await cache.loadedValue(forKey: "a", policy: policy) { _ in throw Broken(number: 2) })
+      }
+      // The fetches are in progress still.
+      for _ in 0..<100 { await Task.yield() }
+      let elements = loaded.elements
+      gate.open()
+      _ = await load.result
+      try #require(elements.map(\.value) == [2] && elements.allSatisfy { $0.source == .secondTier && !$0.isStale })
+      try #require(await outcome(reload) == .failure("\(Broken())"))
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(subject.valuesFromBothTiers("a") == [2, 2])
+      try #require(subject.findings == [])
+    }
+  }
+
   /// A change of a key after the look-up of a load.
   enum Interruption: CaseIterable, Sendable { case removal, tag, olderValue }
 
