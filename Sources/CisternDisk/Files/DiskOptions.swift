@@ -71,6 +71,8 @@ package struct DiskFaults: Sendable {
     case corrupted
     case panic
     case mapFull
+    case outOfResources
+    case permission
   }
 
   /// Returns the fault of a write transaction, or nil for no fault.
@@ -79,6 +81,8 @@ package struct DiskFaults: Sendable {
   package var atCommit: @Sendable () -> Fault?
   /// Returns the fault of an opening, after it has opened the data file.
   package var atOpening: @Sendable () -> Fault? = { nil }
+  /// Returns the fault of the rewriting of the data file for another limit or layout.
+  package var atReplacement: @Sendable () -> Fault? = { nil }
   /// Returns the fault of a write-through to the device.
   package var atSynchronization: @Sendable () -> Fault? = { nil }
   /// Returns whether the device is full, after a write failed. If nil, the tier tests the device.

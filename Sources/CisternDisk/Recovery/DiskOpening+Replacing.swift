@@ -9,57 +9,70 @@ extension DiskOpening {
   ) throws(CisternError) -> DiskFile {
     let limits = limits
     let directory = directory
-    let former = file.layout.kind
-    let layout = options.layout(replacing: former)
+    let layout = options.layout(replacing: file.layout.kind)
     let isUnsuitable = try lmdb { () throws(LMDBError) in try file.isUnsuitable(for: limits) }
-    guard isUnsuitable || layout != former else { return file }
+    guard isUnsuitable || layout != file.layout.kind else { return file }
     let identity = file.identity ?? StoreIdentity()
-    let notConverted =
-      "the data file could not be converted from the layout \(former) to \(layout), and was not changed"
     // A copy restarts LMDB's transaction numbers, so the history does not apply to it.
     claim.forgetDataFile()
     do {
-      var options = environmentOptions()
-      // The copy is synchronized once, at its end.
-      options.durability = .noSync
-      let damagedCount = try file.replaceByNewest(within: limits, as: layout, options: options)
-      if damagedCount > 0 {
-        let (records, were) = damagedCount == 1 ? ("1 record", "was") : ("\(damagedCount) records", "were")
-        add(.damagedRecord, "\(records) of the data file had a wrong checksum, and \(were) removed")
-      }
-    } catch let error as CisternError {
-      // The copy did not begin.
-      throw CisternError(
-        error.code,
-        isUnsuitable
-          ? "the data file could not be rewritten for the disk limit and layout, and was not changed"
-          : notConverted,
-        location: directory, cause: error, remedy: nil)
+      try replace(file, as: layout)
     } catch {
-      guard let error = error as? LMDBError else {
-        throw CisternError(
-          .diskFailed, "the data file could not be rewritten for the disk limit and layout", location: directory,
-          cause: error, remedy: "Check the disk")
-      }
-      try lmdb { () throws(LMDBError) in try file.close() }
-      if error.isAboutTheFile {
-        try setAside("\(error)")
-      } else if !isUnsuitable {
-        throw CisternError(
-          error.code == .noSpace ? .noSpace : .diskFailed, notConverted, location: directory, cause: error,
-          remedy: "Free space on the device, or open the store with diskLayout \(former)")
-      } else {
-        // Usually the device is full. The file has only cached values, and prevents the store from shrinking.
-        try system { () throws(SystemError) in try DiskDirectory.removeData(in: directory) }
-        add(
-          .setAside,
-          "the data file could not be rewritten for the disk limit and layout, and was removed; the store is empty",
-          cause: error)
-      }
+      try endFailedReplacement(of: file, as: layout, isUnsuitable: isUnsuitable, error)
     }
     let options = environmentOptions()
     return try lmdb { () throws(LMDBError) in
       try DiskFile.open(directory: directory, options: options, layout: .only(layout), newIdentity: identity)
     }
+  }
+
+  /// Closes the file, and replaces it with a copy of the records that fit.
+  private mutating func replace(_ file: DiskFile, as layout: DiskLayout) throws {
+    if let fault = options.faults.atReplacement() { throw fault.error(of: "replace the data file") }
+    var options = environmentOptions()
+    // The copy is synchronized once, at its end.
+    options.durability = .noSync
+    let damagedCount = try file.replaceByNewest(within: limits, as: layout, options: options)
+    guard damagedCount > 0 else { return }
+    let (records, were) = damagedCount == 1 ? ("1 record", "was") : ("\(damagedCount) records", "were")
+    add(.damagedRecord, "\(records) of the data file had a wrong checksum, and \(were) removed")
+  }
+
+  /// Sets a damaged file aside, and removes one for whose copy there is no room. Throws after any other error: the file stays.
+  private mutating func endFailedReplacement(
+    of file: DiskFile, as layout: DiskLayout, isUnsuitable: Bool, _ failure: any Error
+  ) throws(CisternError) {
+    let former = file.layout.kind
+    let unchanged =
+      isUnsuitable
+      ? "the data file could not be rewritten for the disk limit and layout, and was not changed"
+      : "the data file could not be converted from the layout \(former) to \(layout), and was not changed"
+    if let error = failure as? CisternError {
+      // The copy did not begin.
+      throw CisternError(error.code, unchanged, location: directory, cause: error, remedy: nil)
+    }
+    guard let lmdbError = failure as? LMDBError else {
+      throw CisternError(
+        .diskFailed, "the data file could not be rewritten for the disk limit and layout", location: directory,
+        cause: failure, remedy: "Check the disk")
+    }
+    try lmdb { () throws(LMDBError) in try file.close() }
+    let error = options.diagnosis(of: lmdbError, in: directory)
+    if error.isAboutTheFile { return try setAside("\(error)") }
+    // Only a lack of room would end each later attempt in the same way.
+    guard isUnsuitable, error.code == .noSpace || error.code == .mapFull else {
+      throw CisternError(
+        error.code == .noSpace ? .noSpace : error.code == .permission ? .directoryUnusable : .diskFailed, unchanged,
+        location: directory, cause: error,
+        remedy: isUnsuitable
+          ? "Open the store again, or with the former disk limit"
+          : "Free space on the device, or open the store with diskLayout \(former)")
+    }
+    // The file has only cached values, and prevents the store from shrinking.
+    try system { () throws(SystemError) in try DiskDirectory.removeData(in: directory) }
+    add(
+      .setAside,
+      "the data file could not be rewritten for the disk limit and layout, and was removed; the store is empty",
+      cause: error)
   }
 }

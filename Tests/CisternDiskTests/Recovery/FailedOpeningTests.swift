@@ -21,4 +21,51 @@ import Testing
     #expect(try tier.cache().keys().count == 10)
     try await tier.close()
   }
+
+  @Test(arguments: [DiskFaults.Fault.outOfResources, .permission, .inputOutput], DiskLayout.both)
+  func `a file that cannot be rewritten for a smaller limit now loses nothing`(
+    fault: DiskFaults.Fault, layout: DiskLayout
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    try await fillLarge(scratch, layout)
+    let delivered = DeliveredReports()
+    let error = #expect(throws: CisternError.self) { _ = try openSmallTier(scratch, layout, fault, delivered) }
+    #expect(error?.code == (fault == .permission ? .directoryUnusable : .diskFailed))
+    #expect(delivered.reportCodes == [])
+    let tier = try openTier(scratch, layout: layout)
+    #expect(try tier.cache().keys().count == 3000)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test(arguments: [DiskFaults.Fault.noSpace, .mapFull], DiskLayout.both)
+  func `a file without room for its smaller copy is removed`(fault: DiskFaults.Fault, layout: DiskLayout) async throws {
+    let scratch = TemporaryDirectory()
+    try await fillLarge(scratch, layout)
+    let delivered = DeliveredReports()
+    let tier = try openSmallTier(scratch, layout, fault, delivered)
+    #expect(delivered.reportCodes == [.setAside])
+    #expect(try tier.cache().keys() == [])
+    try await tier.close()
+  }
+
+  /// Creates a store that is larger than the smaller limit.
+  private func fillLarge(_ scratch: TemporaryDirectory, _ layout: DiskLayout) async throws {
+    let tier = try openTier(scratch, layout: layout)
+    let cache = try tier.cache()
+    for number in 0..<3000 {
+      cache.put("k\(number)", value(number, size: 700))
+      await cache.waitForRoom()
+    }
+    try await tier.close()
+  }
+
+  /// Opens the store with the smaller limit, and a fault of the rewriting.
+  private func openSmallTier(
+    _ scratch: TemporaryDirectory, _ layout: DiskLayout, _ fault: DiskFaults.Fault, _ delivered: DeliveredReports
+  ) throws -> DiskTier {
+    var faults = DiskFaults(isDeviceFull: { false })
+    faults.atReplacement = { fault }
+    return try openTier(scratch, limit: .mebibytes(1), layout: layout, delivered: delivered, faults: faults)
+  }
 }

@@ -23,6 +23,8 @@ extension DiskFaults.Fault {
     case .corrupted: .corrupted
     case .panic: .panic
     case .mapFull: .mapFull
+    case .outOfResources: .outOfResources
+    case .permission: .permission
     }
   }
 }
