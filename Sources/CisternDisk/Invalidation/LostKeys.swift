@@ -51,10 +51,9 @@ final class LostKeys: Sendable {
     }
   }
 
-  /// Removes all keys, because every record of the partition was removed.
-  func removeAll() {
-    // The old storage is freed outside the lock.
-    _ = keys.withLock { keys in
+  /// Removes all keys, because every record of the partition was removed. The caller frees them outside its lock.
+  func removeAll() -> [[UInt8]: LostRecord] {
+    keys.withLock { keys in
       defer { keys = [:] }
       count.store(0, ordering: .releasing)
       return keys

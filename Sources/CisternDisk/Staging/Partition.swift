@@ -183,7 +183,8 @@ final class Partition: Sendable {
   func removeAll(makeTicket: () -> CommitTicket) -> (
     ticket: CommitTicket, isFirst: Bool, freed: (bytes: Int, count: Int)
   ) {
-    let (ticket, isFirst) = control.withLock { control in
+    // The void writes and the lost keys are freed outside the lock.
+    let (ticket, isFirst, clears, _) = control.withLock { control in
       // The flag precedes the ticket: the writer thread takes all partitions with the flag up to a ticket.
       isDirty.store(true, ordering: .sequentiallyConsistent)
       let ticket = makeTicket()
@@ -194,11 +195,10 @@ final class Partition: Sendable {
       let clearCount = Partition.clearCount(of: word).next()
       // From this store on, readers see neither staged nor committed records of the old generation.
       visible.store(Partition.word(clearCount, .zero), ordering: .sequentiallyConsistent)
-      return (ticket, isFirst)
+      // Under the lock: a later clear that overtakes this one would lose the writes and losses that follow it.
+      return (ticket, isFirst, staging.begin(clearCount: clearCount), lostKeys.removeAll())
     }
-    lostKeys.removeAll()
-    let freed = staging.begin(clearCount: clearCount)
-    return (ticket, isFirst, freed)
+    return (ticket, isFirst, clears.reduce(into: (0, 0)) { $0 = ($0.0 + $1.bytes, $0.1 + $1.count) })
   }
 
   /// Hands the staged changes to the writer thread. A clear in them precedes the writes.

@@ -225,18 +225,15 @@ final class StagingArea: Sendable {
 
   /// Begins a new clear count, which makes the writes of earlier ones void.
   ///
-  /// Returns the size and the number of the void writes that were not being committed. The cost does not depend on
-  /// the number of writes.
-  func begin(clearCount: ClearCount) -> (bytes: Int, count: Int) {
-    var bytes = 0
-    var total = 0
-    for shard in shards {
-      guard let clear = shard.state.withLock({ $0.begin(clearCount) }) else { continue }
-      if clear.count > 0 { count.subtract(clear.count, ordering: .releasing) }
-      bytes += clear.bytes
-      total += clear.count
+  /// The clear counts must come in order. The caller frees the void writes outside its lock.
+  ///
+  /// Returns the effect on each shard. The cost does not depend on the number of writes.
+  func begin(clearCount: ClearCount) -> [Clear] {
+    shards.compactMap { shard in
+      let clear = shard.state.withLock { $0.begin(clearCount) }
+      if let clear, clear.count > 0 { count.subtract(clear.count, ordering: .releasing) }
+      return clear
     }
-    return (bytes, total)
   }
 
   func shard(of hash: UInt64) -> ShardLock {

@@ -1,0 +1,58 @@
+import CisternTestSupport
+import CisternTesting
+import Locking
+import Synchronization
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// Clears of one partition by several threads at the same time, as two stores of a directory make them.
+@Suite struct OverlappingClearsThreadsTests {
+  #if THREAD_SANITIZER || DEBUG
+    private static let count = 1000
+  #else
+    private static let count = 10_000
+  #endif
+
+  private static let keys = (0..<64).map { [UInt8($0)] }
+  private static let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1)
+
+  /// The tickets of one partition.
+  private final class Tickets: Sendable {
+    private let number = Atomic<UInt64>(0)
+
+    func next() -> CommitTicket { CommitTicket(number: number.add(1, ordering: .sequentiallyConsistent).newValue) }
+  }
+
+  private static func put(_ key: [UInt8], in partition: Partition, _ tickets: Tickets) {
+    _ = partition.stage(.record(key: key, metadata, bytes: [1])) { tickets.next() }
+  }
+
+  @Test func `a write and a loss after a clear stay, although an earlier clear is not complete`() async {
+    for _ in 0..<Self.count {
+      let partition = Partition(name: "values")
+      let tickets = Tickets()
+      // A clear that frees many writes takes longer.
+      for part in 0..<2 {
+        for key in 0..<400 { Self.put([UInt8(key % 200), UInt8(key / 200)], in: partition, tickets) }
+        if part == 0 { _ = partition.removeAll { tickets.next() } }
+      }
+      async let earlier = Self.clear(partition, tickets)
+      let later = await Self.clear(partition, tickets)
+      for key in Self.keys { Self.put(key, in: partition, tickets) }
+      let lost = LostRecord(clearCount: partition.clearCount, invalidationVersion: 0, tags: [])
+      partition.lostKeys.insert([255], lost)
+      guard await earlier < later else { continue }
+      #expect(Self.keys.allSatisfy { partition.stagedEntry(forKey: $0.rawSpan) != nil })
+      let isLost = partition.isLost([UInt8]([255]).rawSpan)
+      #expect(isLost)
+      #expect(partition.staging.stagedCount == Self.keys.count)
+    }
+  }
+
+  /// Clears the partition on any thread.
+  @concurrent private static func clear(_ partition: Partition, _ tickets: Tickets) async -> CommitTicket {
+    partition.removeAll { tickets.next() }.ticket
+  }
+}
