@@ -48,7 +48,7 @@ package final class DiskPartition: RecordReaderOwner {
   package var mustRemoveAll: Bool { partition.wholeLoss.mustRemoveAll && !owner.isClosed }
 
   package func requireRemovalOfAll() {
-    if !owner.isClosed { partition.wholeLoss.requireRemovalOfAll() }
+    if !owner.isClosed { engine.requireRemovalOfAll(of: partition) }
   }
 
   package var hasLostKeys: Bool { !partition.lostKeys.isEmpty }

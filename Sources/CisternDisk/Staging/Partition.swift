@@ -195,11 +195,16 @@ final class Partition: Sendable {
       let clearCount = Partition.clearCount(of: word).next()
       // From this store on, readers see neither staged nor committed records of the old generation.
       visible.store(Partition.word(clearCount, .zero), ordering: .sequentiallyConsistent)
+      // After the store: a caller that finds no requirement finds no record from before it either.
+      _ = wholeLoss.noteRemovalOfAll()
       // Under the lock: a later clear that overtakes this one would lose the writes and losses that follow it.
       return (ticket, isFirst, staging.begin(clearCount: clearCount), lostKeys.removeAll())
     }
     return (ticket, isFirst, clears.reduce(into: (0, 0)) { $0 = ($0.0 + $1.bytes, $0.1 + $1.count) })
   }
+
+  /// Runs `body` before or after each clear, but not during one.
+  func orderAmongClears(_ body: () -> Void) { control.withLock { _ in body() } }
 
   /// Hands the staged changes to the writer thread. A clear in them precedes the writes.
   func beginCommitting() -> PartitionBatch {

@@ -6,6 +6,7 @@ import Synchronization
 /// The tier does not clear a partition itself, because observers of the cache must learn of it. The cache performs the
 /// clear in the critical sections of all its entries.
 final class WholeLoss: Sendable {
+  /// Changed under the partition's control lock, so that a clear ends only requirements from before it.
   private let removalIsDue = Atomic<Bool>(false)
   private let fileIsLost = Atomic<Bool>(false)
   /// Changed under the partition's control lock only.
@@ -35,6 +36,9 @@ final class WholeLoss: Sendable {
 }
 
 extension Partition {
+  /// Requires that the cache clears the partition. A clear in progress does not end the requirement.
+  func requireRemovalOfAll() { orderAmongClears { wholeLoss.requireRemovalOfAll() } }
+
   /// Notifies all openings of the loss of the file. The caller must not hold a lock or a transaction.
   func reportFileLoss() {
     report([])

@@ -55,4 +55,27 @@ import Testing
   @concurrent private static func clear(_ partition: Partition, _ tickets: Tickets) async -> CommitTicket {
     partition.removeAll { tickets.next() }.ticket
   }
+
+  @Test func `a clear ends no requirement that follows it`() async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch, interval: .unreachable)
+    let engine = tier.engine
+    let partition = engine.partition(named: "values")
+    let isDone = Switch<Bool>()
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        while isDone.peek() == nil { _ = engine.stageRemovalOfAll(of: partition) }
+      }
+      group.addTask {
+        for _ in 0..<Self.count * 50 {
+          let clearCount = partition.clearCount
+          engine.requireRemovalOfAll(of: partition)
+          if partition.wholeLoss.mustRemoveAll { continue }
+          #expect(partition.clearCount != clearCount, "no clear has followed")
+        }
+        isDone.set(true)
+      }
+    }
+    try await tier.close()
+  }
 }

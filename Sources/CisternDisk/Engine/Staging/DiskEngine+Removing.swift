@@ -23,7 +23,7 @@ extension DiskEngine {
     switch change {
     case .refused where hasCache:
       // Nothing is left to remove while an uncommitted clear hides all records.
-      if !partition.wholeLoss.hidesRecords || !partition.staging.isEmpty { partition.wholeLoss.requireRemovalOfAll() }
+      if !partition.wholeLoss.hidesRecords || !partition.staging.isEmpty { requireRemovalOfAll(of: partition) }
       return (invalidationVersion, nextTicket())
     case .refused: return (invalidationVersion, stageRemovalOfAll(of: partition))
     case .added(let added):
@@ -35,11 +35,19 @@ extension DiskEngine {
     return (invalidationVersion, ticket)
   }
 
+  /// Requires that the cache clears the partition.
+  func requireRemovalOfAll(of partition: Partition) {
+    // A fork can have copied the partition's lock while it was held.
+    if isInherited { partition.wholeLoss.requireRemovalOfAll() } else { partition.requireRemovalOfAll() }
+  }
+
   /// Stages the removal of every record of the partition.
   func stageRemovalOfAll(of partition: Partition) -> CommitTicket {
+    if isInherited || mode == .closed {
+      _ = partition.wholeLoss.noteRemovalOfAll()
+      return .zero
+    }
     let isLoss = partition.wholeLoss.mustRemoveAll
-    defer { _ = partition.wholeLoss.noteRemovalOfAll() }
-    if isInherited || mode == .closed { return .zero }
     if isLoss { failStagedRecords(of: partition) }
     let (ticket, isFirst, freed) = partition.removeAll { nextTicket() }
     stagedBytes.subtract(freed.bytes, ordering: .relaxed)
@@ -89,6 +97,6 @@ extension DiskEngine {
   }
 
   private func boundRemovals(in partition: Partition) {
-    if stagedCount.load(ordering: .relaxed) > options.removalLimit { partition.wholeLoss.requireRemovalOfAll() }
+    if stagedCount.load(ordering: .relaxed) > options.removalLimit { requireRemovalOfAll(of: partition) }
   }
 }
