@@ -26,6 +26,9 @@ struct PartitionNumbers: Sendable, Equatable {
   /// The generations that have a number.
   var named: some Sequence<Generation> { numbers.keys }
 
+  /// Whether all numbers are in use.
+  var isFull: Bool { generations.count > Int(UInt16.max) }
+
   /// Returns the generation with a number, or nil if no generation has it.
   subscript(number: PartitionNumber) -> Generation? { generations[number] }
 
@@ -35,7 +38,7 @@ struct PartitionNumbers: Sendable, Equatable {
   /// Gives the lowest unused number to a generation. Returns nil if all numbers are in use.
   mutating func add(_ generation: Generation) -> PartitionNumber? {
     if let known = numbers[generation] { return known }
-    guard generations.count <= Int(UInt16.max),
+    guard !isFull,
       let free = (0...UInt16.max).first(where: { generations[PartitionNumber(number: $0)] == nil })
     else { return nil }
     let number = PartitionNumber(number: free)

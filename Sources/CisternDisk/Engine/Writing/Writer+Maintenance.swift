@@ -25,7 +25,8 @@ extension Writer {
     if !deadGenerations.isEmpty || isWalkDue { engine.monitor.withLock { $0.needsMaintenance = true } }
   }
 
-  private func purgeSome() throws(LMDBError) {
+  /// Continues the purge of a dead generation in one transaction.
+  func purgeSome() throws(LMDBError) {
     guard let generation = deadGenerations.last, let file = engine.file else { return }
     let count = max(1, deviceRoom.limits.pagesPerTransaction / 4)
     let isDone = try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in

@@ -17,6 +17,7 @@ extension Writer {
   func endStall(of commit: inout CommitState, in file: DiskFile, budget: inout Int) throws(LMDBError) {
     let isStalled = commit.attempts.stalls >= Writer.normalStalls
     guard isStalled || commit.attempts.emptySteps > Writer.mostEmptySteps else { return }
+    if lacksPartitionNumber(commit), try freePartitionNumbers(for: &commit) { return }
     if isStalled, try waitForReaders(of: file, laggingMoreThan: 0) { return commit.attempts.endStall() }
     switch commit.attempts.escalate() {
     case 1:
