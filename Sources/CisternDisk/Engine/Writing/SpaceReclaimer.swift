@@ -22,6 +22,8 @@ struct SpaceReclaimer {
   /// The number of pages that may be in use when a record is written.
   private let mostLive: Int
   private var debt = 0
+  /// The generations to purge. The writer's own list changes after the commit, because the transaction can abort.
+  private var deadGenerations: [Generation]
   /// The bytes still to evict for the next batch. It is zero when the batch has its space, and nil after the batch
   /// is put.
   private(set) var batchDebt: Int?
@@ -37,6 +39,7 @@ struct SpaceReclaimer {
     mostLive = high + limits.pagesPerTransaction / 2
     mostPages = low + limits.margin / 2
     batchDebt = commit.debt
+    deadGenerations = writer.deadGenerations
     mostSecondChances = max(0, writer.engine.counters.records.load(ordering: .relaxed) + 64 - commit.secondChances)
   }
 
@@ -125,12 +128,11 @@ struct SpaceReclaimer {
   /// Evicts one record, or purges a few records of a dead generation. Returns false if no record is left.
   private mutating func evict(_ step: inout WriteStep, in transaction: inout IndexTransaction) throws(LMDBError) -> Bool
   {
-    if let dead = writer.deadGenerations.last {
+    if let dead = deadGenerations.last {
       let (bytes, isDone) = try step.records.purge(dead, upTo: 4, in: &transaction)
       debt -= bytes
       if isDone {
-        // If the transaction aborts, the next scan of the file for dead generations finds this one again.
-        writer.deadGenerations.removeLast()
+        deadGenerations.removeLast()
         step.outcome.hasDeadGenerations = true
       }
       return true
