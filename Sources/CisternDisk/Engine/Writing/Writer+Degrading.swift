@@ -67,31 +67,16 @@ extension Writer {
     defer { retryCause = nil }
     // A caller that begins to wait during this retry must not get its failure. The next retry answers that caller.
     let through = engine.newestTicket
+    var needsWriteThrough = true
     do throws(LMDBError) {
-      if engine.file == nil { try openFreshFile() }
-      if let reader = longReader, let file = engine.file {
-        // A process that ended during its read has left its slot.
-        try file.environment.clearStaleReaders()
-        guard try !file.environment.readers().contains(reader) else {
-          throw LMDBError(
-            .mapFull, operation: "commit", message: "a reader of process \(reader.process) still holds its snapshot")
-        }
-      }
-      longReader = nil
-      guard let file = engine.file else { return }
-      do {
-        try advanceTransaction(in: file)
-      } catch  where error.code == .panic {
-        // After a meta page could not be written, LMDB accepts no transaction until the file is reopened.
-        try reopenFile()
-        if let file = engine.file { try advanceTransaction(in: file) }
-      }
-      // A device that takes transactions alone does not work again.
-      if engine.options.durability == .powerCut, let error = synchronize() { throw error }
+      try tryDisk(&needsWriteThrough)
     } catch {
+      // Commits of the time before the failure can wait to be written through.
+      if needsWriteThrough, engine.progress.withLock({ $0.hasUnsynchronizedCommits }) { synchronize() }
       giveUpStaged(through: through, engine.diagnosis(of: error))
       return
     }
+    guard engine.file != nil else { return }
     noteChanges()
     engine.monitor.withLock { $0.retryAt = nil }
     deviceRoom.noteRecovery()
@@ -105,6 +90,32 @@ extension Writer {
     if outages.noteRecovery() { engine.report(.recovered, "the disk works again") }
   }
 
+  /// Commits an empty change to test whether the disk works, and writes it through if the store promises that.
+  private func tryDisk(_ needsWriteThrough: inout Bool) throws(LMDBError) {
+    if engine.file == nil { try openFreshFile() }
+    if let reader = longReader, let file = engine.file {
+      // A process that ended during its read has left its slot.
+      try file.environment.clearStaleReaders()
+      guard try !file.environment.readers().contains(reader) else {
+        throw LMDBError(
+          .mapFull, operation: "commit", message: "a reader of process \(reader.process) still holds its snapshot")
+      }
+    }
+    longReader = nil
+    guard let file = engine.file else { return }
+    do {
+      try advanceTransaction(in: file)
+    } catch  where error.code == .panic {
+      // After a meta page could not be written, LMDB accepts no transaction until the file is reopened.
+      try reopenFile()
+      if let file = engine.file { try advanceTransaction(in: file) }
+    }
+    // A device that takes transactions alone does not work again.
+    guard engine.options.durability == .powerCut else { return }
+    needsWriteThrough = false
+    if let error = synchronize() { throw error }
+  }
+
   /// Commits an empty change, to test whether the disk works.
   private func advanceTransaction(in file: DiskFile) throws(LMDBError) {
     try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
@@ -115,8 +126,6 @@ extension Writer {
   /// Fails the waiters of all writes up to the ticket, and keeps the store degraded. The changes stay staged.
   private func giveUpStaged(through: CommitTicket, _ error: LMDBError) {
     let failure = failure("the disk still fails; the staged writes are not on disk", error)
-    // Commits of the time before the failure can wait to be written through.
-    if engine.progress.withLock({ $0.hasUnsynchronizedCommits }) { synchronize() }
     let waiters = engine.progress.withLock { progress in
       progress.note([], through: through, error: failure)
       progress.settle(through: through)

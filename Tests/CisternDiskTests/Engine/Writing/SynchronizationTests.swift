@@ -78,6 +78,23 @@ import Testing
     try? await tier.close()
   }
 
+  @Test func `a retry whose write-through fails makes no second one`() async throws {
+    let tier = try openTier()
+    let cache = try tier.cache()
+    let ticket = try stage("k", in: cache)
+    await commit(through: ticket, in: tier)
+    transactionFault.set(.inputOutput)
+    cache.put("other", bytes("value"))
+    tier.engine.monitor.change { $0.isFull = true }
+    while tier.engine.mode == .active { await Task.yield() }
+    transactionFault.set(nil)
+    synchronizationFault.set(.inputOutput)
+    #expect(synchronizations.count == 0)
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(synchronizations.count == 1)
+    try? await tier.close()
+  }
+
   @Test func `a caller that waits after a failed write-through gets its error`() async throws {
     let tier = try openTier()
     let cache = try tier.cache()
