@@ -104,6 +104,17 @@ final class DirectoryClaim: Sendable {
     try put(newMark)
   }
 
+  /// Marks the data file as one that may lack pages, unless each of its commits was written through. Call this method only inside
+  /// the gate.
+  ///
+  /// Linux reports a failed write-through once. Then it takes the pages for written.
+  func noteFailedSynchronization() {
+    guard var mark = try? readMark(), mark.state == .unsynchronized else { return }
+    mark.state = .failed
+    // The system has the word even if the device refuses it.
+    try? write(mark)
+  }
+
   private func put(_ newMark: BootMark) throws(SystemError) {
     let bytes = newMark.bytes
     let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(mark, $0.baseAddress, $0.count, 0) }

@@ -16,7 +16,7 @@ final class FileNote: Sendable {
     case left(DataFileFingerprint)
     /// This process has begun a change that is not noted yet.
     case changing
-    /// Another program has changed the file.
+    /// Another program has changed the file, or the device may lack pages of it.
     case foreign
   }
 
@@ -49,6 +49,14 @@ final class FileNote: Sendable {
       let isOurs = current != nil && (current == known || current == claim.notedFingerprint())
       state = isOurs ? .changing : .foreign
       if !isOurs { claim.note(nil) }
+    }
+  }
+
+  /// Ends the trust in the file after a failed write-through. The next opening checks its pages.
+  func distrust(_ claim: DirectoryClaim) {
+    state.withLock { state in
+      state = .foreign
+      claim.note(nil)
     }
   }
 

@@ -12,9 +12,11 @@ extension DiskOpening {
   mutating func markUntrusted(_ mark: BootMark?) -> String? {
     guard let fingerprint = DataFileFingerprint(of: path) else { return nil }
     if let mark, !mark.isTrustworthy(boot: currentBoot()) {
-      return mark.state == .unreadable
-        ? "its mark cannot be read, so a power cut may have damaged it"
-        : "the system stopped before the store was closed, and the store did not synchronize its commits"
+      return switch mark.state {
+      case .unreadable: "its mark cannot be read, so a power cut may have damaged it"
+      case .failed: "the device failed when the store wrote its commits through, and may lack pages of it"
+      default: "the system stopped before the store was closed, and the store did not synchronize its commits"
+      }
     }
     if mark?.file.fingerprint == fingerprint { return nil }
     do {
@@ -90,6 +92,8 @@ extension DiskOpening {
         do {
           file = try opening.requireIdentity(file, mark?.file.identity, isAlone: isAlone)
           if current.file.identity != file.identity {
+            // The distrust of the former file does not concern a new one.
+            if file.isNew, current.state == .failed { (current.state, current.boot) = (.unsynchronized, currentBoot()) }
             current.file = MarkedFile(identity: file.identity)
             try claim.write(current)
           }

@@ -70,6 +70,8 @@ struct DiskOpening {
     // The mark must say `unsynchronized` before the first write that a power cut could tear. It keeps this state
     // while other processes can write such commits.
     let wasUnsynchronized = mark?.state == .unsynchronized
+    // The file that this process would set aside is in use.
+    let isFailed = mark?.state == .failed && !isAlone
     let isUnsynchronized = options.durability == .processCrash
     // If this process is alone, the file was checked. Otherwise the processes that have it open vouch for it in the
     // mark.
@@ -77,7 +79,7 @@ struct DiskOpening {
     let begins = (DiskDirectory.fileSize(path) ?? 0) == 0
     let newIdentity = StoreIdentity()
     var newMark = BootMark(
-      state: isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, boot: currentBoot(),
+      state: isFailed ? .failed : isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, boot: currentBoot(),
       limit: limits.limit,
       file: MarkedFile(
         identity: begins ? newIdentity : mark?.file.identity, fingerprint: fingerprint,
@@ -92,7 +94,7 @@ struct DiskOpening {
       if !isAlone { try requireLayout(of: file, mark, claim) }
       try agree(on: file, &newMark, claim)
       if isAlone, wasUnsynchronized, !isUnsynchronized {
-        try lmdb { () throws(LMDBError) in try file.environment.synchronize(force: true) }
+        try synchronize(file, claim)
         newMark.state = .sound
         try write(newMark, claim, isNew: false)
       }
@@ -110,6 +112,17 @@ struct DiskOpening {
     }
     file.note.begin(file.environment, claim, isTrusted: isAlone || fingerprint != nil)
     return file
+  }
+
+  /// Writes the commits of a store that did not synchronize them through to the device.
+  private func synchronize(_ file: DiskFile, _ claim: DirectoryClaim) throws(CisternError) {
+    do throws(LMDBError) {
+      if let fault = options.faults.atSynchronization() { throw fault.error(of: "synchronize") }
+      try file.environment.synchronize(force: true)
+    } catch {
+      claim.noteFailedSynchronization()
+      throw cisternError(error)
+    }
   }
 
   /// Throws if a file that another process has open has another layout than the options name. The former mark is then back, because

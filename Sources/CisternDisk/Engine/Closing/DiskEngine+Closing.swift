@@ -41,17 +41,21 @@ extension DiskEngine {
       try claim.withGate({ $0 as any Error }) { () throws(any Error) in
         if !options.isReadOnly {
           do {
+            try injectFault(options.faults.atSynchronization(), in: "synchronize")
             try file.environment.synchronize(force: true)
           } catch {
             // The file is closed in any case. Without this error, its mark would say that the device has the commits.
             failure = error
+            file.note.distrust(claim)
+            claim.noteFailedSynchronization()
           }
         }
         // Without a history, the next opening cannot notice that an older file was restored. It opens the file all the same.
         let history = (try? file.environment.history()) ?? nil
         let fingerprint = options.isReadOnly ? nil : file.note.fingerprintAtEnd(of: file.environment, claim)
         try file.close()
-        if !options.isReadOnly, failure == nil, claim.isAlone() {
+        // Another process can have failed to write its commits through.
+        if !options.isReadOnly, failure == nil, claim.isAlone(), (try? claim.readMark())?.state != .failed {
           try claim.write(
             BootMark(
               state: .sound, boot: currentBoot(), limit: limits.limit,

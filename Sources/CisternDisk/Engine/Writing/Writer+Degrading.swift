@@ -31,6 +31,7 @@ extension Writer {
 
   /// Switches to degraded mode after a disk failure: the store works in memory only, and retries the disk later.
   func degrade(_ error: LMDBError) {
+    if error.code == .ioError { noteLostPages() }
     let wasActive = engine.mode == .active
     if wasActive { engine.mode = .degraded }
     if engine.mode == .degraded { planRetry(wasActive: wasActive) }
@@ -44,6 +45,15 @@ extension Writer {
       }
     }
     engine.announceRoom()
+  }
+
+  /// Notes that the device may lack pages. Linux reports a failed write-through once, and then takes the pages for written.
+  ///
+  /// Data pages precede their commit, so only meta pages can be missing. A new commit writes another one.
+  private func noteLostPages() {
+    guard engine.options.durability == .powerCut, let file = engine.file else { return }
+    needsNewMetaPage = true
+    file.note.distrust(engine.claim)
   }
 
   /// Schedules the next retry of the disk.
@@ -117,10 +127,11 @@ extension Writer {
   }
 
   /// Commits an empty change, to test whether the disk works.
-  private func advanceTransaction(in file: DiskFile) throws(LMDBError) {
+  func advanceTransaction(in file: DiskFile) throws(LMDBError) {
     try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
       try step.advanceTransaction(in: &transaction.transaction)
     }
+    needsNewMetaPage = false
   }
 
   /// Fails the waiters of all writes up to the ticket, and keeps the store degraded. The changes stay staged.

@@ -119,6 +119,7 @@ extension Writer {
       return nil
     }
     do {
+      if needsNewMetaPage { try advanceTransaction(in: file) }
       try engine.injectFault(engine.options.faults.atSynchronization(), in: "synchronize")
       try file.environment.synchronize(force: true)
       return nil

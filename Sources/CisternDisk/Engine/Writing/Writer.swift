@@ -30,6 +30,8 @@ final class Writer {
   var watch = DirectoryWatch()
   /// The identity of the newest file that was open.
   var fileIdentity: StoreIdentity?
+  /// Whether the newest meta page may be missing on the device, although the next write-through would succeed.
+  var needsNewMetaPage = false
   /// Whether the last owner has closed the store.
   private(set) var isStopping = false
   /// The reports of the current commit group. Their handlers can end the process, so they run after the group is
