@@ -44,13 +44,27 @@ package struct TierWithLongReader {
   private func readWhileFilling(_ body: (_ held: [UInt8]) -> Void) {
     let key = bytes("held")
     cache.withRecord(forKey: key.rawSpan) { _, held in
-      var number = 0
-      while cache.mode == .active, number < 20_000 {
-        number += 1
-        cache.put("k\(number)", value(number, size: 1000))
-        cache.waitForRoom()
+      // The reading thread itself does not wait for room.
+      let isFilled = Monitor(false)
+      do {
+        try SystemThread.start {
+          fill()
+          isFilled.change { $0 = true }
+        }
+      } catch {
+        fatalError("a thread could not be started: \(error)")
       }
+      isFilled.wait { $0 ? () : nil }
       body(held.copiedBytes())
+    }
+  }
+
+  private func fill() {
+    var number = 0
+    while cache.mode == .active, number < 20_000 {
+      number += 1
+      cache.put("k\(number)", value(number, size: 1000))
+      cache.waitForRoom()
     }
   }
 }

@@ -10,9 +10,12 @@ extension DiskEngine {
   }
 
   /// Blocks the thread while more is staged than the limits allow.
+  ///
+  /// A thread for which a writer thread can wait does not block. Its writes exceed the limits instead.
   func waitForRoom() {
     guard !isInherited, isCrowded else { return }
     monitor.change { $0.isFull = true }
+    if DiskRegistry.shared.isCallerAwaited { return }
     monitor.wait { state in isCrowded && state.life != .stopped ? nil : () }
   }
 
