@@ -11,6 +11,7 @@ extension Writer {
       var commit = CommitState(group: group)
       do throws(LMDBError) {
         try perform(&commit)
+        engine.monitor.withLock { $0.maintenancePausedUntil = nil }
       } catch {
         fail(&commit, engine.diagnosis(of: error))
       }

@@ -147,7 +147,7 @@ extension Writer {
   }
 
   /// The first delay before a failing disk is tried again, in nanoseconds.
-  private var initialRetryDelay: UInt64 { max(1, engine.options.retryInterval.clampedNanoseconds) }
+  var initialRetryDelay: UInt64 { max(1, engine.options.retryInterval.clampedNanoseconds) }
 
   /// Recovers from an error outside of a commit group.
   func recover(from error: LMDBError) {
@@ -161,7 +161,7 @@ extension Writer {
       } catch {
         degrade(error)
       }
-    case .mapFull: break
+    case .mapFull: pauseMaintenance()
     case .closed, .forked: break
     default: degrade(error)
     }

@@ -1,5 +1,6 @@
 import CisternCore
 import LMDB
+import Locking
 
 extension Writer {
   /// Performs one small part of the maintenance: removes damaged records, and purges dead generations and
@@ -23,6 +24,14 @@ extension Writer {
   func noteMaintenance() {
     let isWalkDue = engine.partitions.contains { !$0.invalidations.isEmpty && !$0.invalidations.purgeable.isEmpty }
     if !deadGenerations.isEmpty || isWalkDue { engine.monitor.withLock { $0.needsMaintenance = true } }
+  }
+
+  /// Lets time pass before the next maintenance, because the file has no room for it.
+  ///
+  /// A reader that keeps the pages can end at any time. A commit ends the pause, because it can make room.
+  func pauseMaintenance() {
+    let (end, overflow) = monotonicNanoseconds().addingReportingOverflow(initialRetryDelay)
+    engine.monitor.withLock { $0.maintenancePausedUntil = overflow ? .max : end }
   }
 
   /// Continues the purge of a dead generation in one transaction.

@@ -84,7 +84,7 @@ final class Writer {
       engine.writerIsIdle.store(true, ordering: .sequentiallyConsistent)
       let count = engine.stagedCount.load(ordering: .sequentiallyConsistent)
       let answer = state.takeDuty(now: monotonicNanoseconds(), stagedCount: count, interval: interval)
-      if case .waiting(until: nil) = answer { return answer }
+      if case .waiting = answer, state.awaitsWrite { return answer }
       engine.writerIsIdle.store(false, ordering: .relaxed)
       return answer
     })

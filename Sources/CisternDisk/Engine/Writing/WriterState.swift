@@ -11,6 +11,10 @@ struct WriterState: Sendable {
   var isAsked = false
   /// Whether maintenance is due: records to purge, or damaged records to remove.
   var needsMaintenance = false
+  /// The time before which maintenance does not run, in monotonic nanoseconds; nil if it can run at once.
+  ///
+  /// A file that had no room for the last attempt would otherwise be tried without a pause.
+  var maintenancePausedUntil: UInt64?
   /// The number of commits since the last maintenance, while maintenance is due.
   private var commitsBeforeMaintenance = 0
   /// The time of the next retry of a failing disk, in monotonic nanoseconds; nil if the disk works.
@@ -51,6 +55,9 @@ struct WriterState: Sendable {
   /// Callers that wait for one commit after another would delay the purge of invalidated records without end.
   static let commitsInSequence = 16
 
+  /// Whether the next staged write changes the time until which the thread waits.
+  var awaitsWrite: Bool { stagedSince == nil && retryAt == nil }
+
   /// Returns the duty of the writer thread at `now`, or the time until which to wait. Clears the flags of the
   /// returned duty.
   mutating func takeDuty(now: UInt64, stagedCount: Int, interval: UInt64) -> Waiting<Duty> {
@@ -62,13 +69,16 @@ struct WriterState: Sendable {
     }
     let commitTime = commitTime(now: now, stagedCount: stagedCount, interval: interval)
     let isCommitDue = isAsked || isFull || (commitTime.map { now >= $0 } ?? false)
-    if needsMaintenance, !isCommitDue || commitsBeforeMaintenance >= WriterState.commitsInSequence {
+    let pauseEnd = needsMaintenance ? maintenancePausedUntil.flatMap { now < $0 ? $0 : nil } : nil
+    let isMaintenanceDue = needsMaintenance && pauseEnd == nil
+    if isMaintenanceDue, !isCommitDue || commitsBeforeMaintenance >= WriterState.commitsInSequence {
       needsMaintenance = false
+      maintenancePausedUntil = nil
       commitsBeforeMaintenance = 0
       return .done(.maintenance)
     }
-    guard isCommitDue else { return .waiting(until: commitTime) }
-    if needsMaintenance { commitsBeforeMaintenance += 1 }
+    guard isCommitDue else { return .waiting(until: [commitTime, pauseEnd].compactMap(\.self).min()) }
+    if isMaintenanceDue { commitsBeforeMaintenance += 1 }
     isAsked = false
     isFull = false
     stagedSince = nil

@@ -71,4 +71,40 @@ import Testing
     state.life = .stopping
     #expect(duty(&state, now: 31) == "stop")
   }
+
+  @Test func `maintenance without room pauses, and commits do not`() {
+    var state = WriterState()
+    state.needsMaintenance = true
+    state.maintenancePausedUntil = 20
+    #expect(duty(&state, now: 1, stagedCount: 0) == "until 20")
+    #expect(state.awaitsWrite)
+    #expect(duty(&state, now: 5) == "until 15")
+    #expect(!state.awaitsWrite)
+    #expect(duty(&state, now: 15) == "commit")
+    state.isAsked = true
+    #expect(duty(&state, now: 16, stagedCount: 0) == "commit")
+    // A later request does not end the pause.
+    state.needsMaintenance = true
+    #expect(duty(&state, now: 17, interval: .max) == "until 20")
+    #expect(duty(&state, now: 20, interval: .max) == "maintenance")
+    #expect(duty(&state, now: 21, interval: .max) == "until a change")
+    state.needsMaintenance = true
+    #expect(duty(&state, now: 22, interval: .max) == "maintenance")
+  }
+
+  @Test func `maintenance has its turn among commits that are always due after its pause`() {
+    var state = WriterState()
+    state.needsMaintenance = true
+    state.maintenancePausedUntil = 1000
+    for time in 0..<100 {
+      state.isAsked = true
+      #expect(duty(&state, now: UInt64(time)) == "commit")
+    }
+    for _ in 0..<WriterState.commitsInSequence {
+      state.isAsked = true
+      #expect(duty(&state, now: 1000) == "commit")
+    }
+    state.isAsked = true
+    #expect(duty(&state, now: 1000) == "maintenance")
+  }
 }

@@ -1,0 +1,77 @@
+import CisternTestSupport
+import Locking
+import Testing
+
+@testable import CisternCore
+@testable import CisternDisk
+
+/// Maintenance of a file that has no room for it.
+@Suite struct MaintenancePauseTests {
+  /// The transactions since an invalidation was staged.
+  private struct Transactions: Sendable {
+    var isCounted = false
+    var count = 0
+    var hasRoom = true
+  }
+
+  @Test func `maintenance without room is tried once, until a commit succeeds`() async throws {
+    let scratch = TemporaryDirectory()
+    let transactions = Guarded(Transactions())
+    let faults = DiskFaults {
+      transactions.withLock { transactions in
+        guard transactions.isCounted else { return nil }
+        transactions.count += 1
+        // The first one commits the invalidation.
+        return transactions.hasRoom || transactions.count == 1 ? nil : .mapFull
+      }
+    }
+    let tier = try openTier(scratch, faults: faults)
+    let cache = try tier.cache()
+    for number in 0..<10 { cache.put("k\(number)", value(number, size: 100), tags: ["tag"]) }
+    try await tier.flush()
+    transactions.withLock {
+      $0.isCounted = true
+      $0.hasRoom = false
+    }
+    _ = cache.stageInvalidation(.tag("tag"))
+    try await tier.flush()
+    // Due maintenance has a turn after some commits, also after commits of nothing.
+    for _ in 0..<4 * WriterState.commitsInSequence {
+      _ = tier.engine.nextTicket()
+      try await tier.flush()
+    }
+    #expect(transactions.withLock { $0.count } == 2)
+    #expect(tier.engine.mode == .active)
+    transactions.withLock { $0.hasRoom = true }
+    // Nothing asks for the commit of this write, which therefore wakes the writer thread.
+    cache.put("later", bytes("later"))
+    while !tier.engine.partitions.allSatisfy({ $0.invalidations.pending.isEmpty }) { await Task.yield() }
+    #expect(cache.keys() == ["later"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `maintenance without room is tried again after a pause`() async throws {
+    let scratch = TemporaryDirectory()
+    let failing = Switch<DiskFaults.Fault>()
+    let isPurging = Switch<Bool>()
+    var options = DiskOptions(limit: .mebibytes(1), layout: .tested, durability: .processCrash)
+    options.retryInterval = .milliseconds(1)
+    options.faults = DiskFaults {
+      // The next transaction after the commit of the invalidation.
+      if isPurging.peek() == true { return failing.take() }
+      if failing.peek() != nil { isPurging.set(true) }
+      return nil
+    }
+    let tier = try DiskTier(directory: scratch.store, options: options)
+    let cache = try tier.cache()
+    cache.put("k", bytes("k"), tags: ["tag"])
+    try await tier.flush()
+    failing.set(.mapFull)
+    _ = cache.stageInvalidation(.tag("tag"))
+    try await tier.purge()
+    #expect(failing.peek() == nil)
+    #expect(cache.keys() == [])
+    try await tier.close()
+  }
+}
