@@ -83,6 +83,8 @@ package struct DiskFaults: Sendable {
   package var atOpening: @Sendable () -> Fault? = { nil }
   /// Returns the fault of the rewriting of the data file for another limit or layout.
   package var atReplacement: @Sendable () -> Fault? = { nil }
+  /// Returns the fault of an attempt to hold the gate, under which the engine closes or replaces the file.
+  package var atGate: @Sendable () -> Fault? = { nil }
   /// Returns the fault of a write-through to the device.
   package var atSynchronization: @Sendable () -> Fault? = { nil }
   /// Returns whether the device is full, after a write failed. If nil, the tier tests the device.

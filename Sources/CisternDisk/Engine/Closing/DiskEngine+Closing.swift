@@ -36,38 +36,41 @@ extension DiskEngine {
     guard let file else { return }
     setFile(nil)
     reportIfReplaced(file, claim)
-    var failure: (any Error)?
     do {
-      try claim.withGate({ $0 as any Error }) { () throws(any Error) in
-        if !options.isReadOnly {
-          do {
-            try injectFault(options.faults.atSynchronization(), in: "synchronize")
-            try file.environment.synchronize(force: true)
-          } catch {
-            // The file is closed in any case. Without this error, its mark would say that the device has the commits.
-            failure = error
-            file.note.distrust(claim)
-            claim.noteFailedSynchronization()
-          }
-        }
-        // Without a history, the next opening cannot notice that an older file was restored. It opens the file all the same.
-        let history = (try? file.environment.history()) ?? nil
-        let fingerprint = options.isReadOnly ? nil : file.note.fingerprintAtEnd(of: file.environment, claim)
-        try file.close()
-        // Another process can have failed to write its commits through.
-        if !options.isReadOnly, failure == nil, claim.isAlone(), (try? claim.readMark())?.state != .failed {
-          try claim.write(
-            BootMark(
-              state: .sound, boot: currentBoot(), limit: limits.limit,
-              file: MarkedFile(identity: file.identity, fingerprint: fingerprint, history: history)))
-        }
-      }
+      try withGate { try close(file, claim) }
     } catch {
+      // Without the gate, the file is closed all the same, as at the end of the process. The next opening of an open file would
+      // share it. The mark stays as it is.
+      if !options.isReadOnly { try? file.environment.synchronize(force: true) }
+      try? file.close()
+      report(.degraded, "the store could not be closed cleanly; a power cut may lose the last commits", cause: error)
+    }
+  }
+
+  /// Synchronizes and closes the file inside the gate, and marks it as sound if no other process has it open.
+  private func close(_ file: DiskFile, _ claim: DirectoryClaim) throws {
+    guard !options.isReadOnly else { return try file.close() }
+    var failure: LMDBError?
+    do {
+      try injectFault(options.faults.atSynchronization(), in: "synchronize")
+      try file.environment.synchronize(force: true)
+    } catch {
+      // The file is closed in any case. Without this error, its mark would say that the device has the commits.
       failure = error
+      file.note.distrust(claim)
+      claim.noteFailedSynchronization()
     }
-    if let failure {
-      report(.degraded, "the store could not be closed cleanly; a power cut may lose the last commits", cause: failure)
-    }
+    // Without a history, the next opening cannot notice that an older file was restored. It opens the file all the same.
+    let history = (try? file.environment.history()) ?? nil
+    let fingerprint = file.note.fingerprintAtEnd(of: file.environment, claim)
+    try file.close()
+    if let failure { throw failure }
+    // Another process can have failed to write its commits through.
+    guard claim.isAlone(), (try? claim.readMark())?.state != .failed else { return }
+    try claim.write(
+      BootMark(
+        state: .sound, boot: currentBoot(), limit: limits.limit,
+        file: MarkedFile(identity: file.identity, fingerprint: fingerprint, history: history)))
   }
 
   /// Reports that the open files are no longer the ones in the directory.

@@ -1,6 +1,12 @@
 import LMDB
 
 extension DiskEngine {
+  /// Runs `body` inside the gate of the directory. See ``DirectoryGate/hold(_:_:)``.
+  func withGate<Result>(_ body: () throws -> Result) throws -> Result {
+    try injectFault(options.faults.atGate(), in: "lock the directory")
+    return try claim.withGate({ $0 as any Error }) { () throws(any Error) in try body() }
+  }
+
   /// Throws the error that a test injects into the commit, if any.
   func injectFault() throws(LMDBError) { try injectFault(options.faults.atCommit(), in: "commit") }
 

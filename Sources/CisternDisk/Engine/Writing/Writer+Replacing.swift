@@ -17,7 +17,7 @@ extension Writer {
     engine.longReads.interrupt(.fileReplaced)
     let newName: String?
     do {
-      newName = try engine.claim.withGate({ $0 as any Error }) { () throws(any Error) -> String? in
+      newName = try engine.withGate { () -> String? in
         // Another process may already have replaced the file. Its new file must stay as it is.
         let isOurs = try old.map { try $0.isInPlace() } ?? true
         try old?.close()
@@ -27,6 +27,8 @@ extension Writer {
         return try DiskDirectory.setAside(in: engine.directory)
       }
     } catch let failure {
+      // A file that stays open would be shared with the next opening, and would never be closed.
+      try? old?.close()
       throw LMDBError(.ioError, operation: "replace the data file", message: "\(failure)")
     }
     if let newName {
