@@ -74,7 +74,9 @@ public final class Store: Sendable {
     public var respondsToMemoryPressure = true
     /// A closure that receives each new report, in addition to ``Store/reports``.
     ///
-    /// It is called outside all locks, on the thread that found the problem. It must return quickly.
+    /// It is called outside all locks, on the thread that found the problem. It must return quickly. It may open a store, also
+    /// of the same directory. While that directory is closing, the opening can throw ``CisternError/Code/storeInUse``: the
+    /// closing waits for the thread of the handler.
     public var reportHandler: (@Sendable (StoreReport) -> Void)?
 
     /// The number of shards of each cache, or nil for a number that suits the limits and the machine.

@@ -8,9 +8,11 @@ extension DiskEngine {
   func stop() {
     if options.isReadOnly {
       mode = .closed
-      closeFile()
+      let reports = closeFile()
       monitor.change { $0.life = .stopped }
       DiskRegistry.shared.forget(self)
+      // A handler can open the directory again from here on.
+      for report in reports { self.report(report) }
     } else {
       hasNoOwner.store(true, ordering: .releasing)
       monitor.change { $0.life = .stopping }
@@ -29,13 +31,22 @@ extension DiskEngine {
   }
 
   /// Synchronizes and closes the file. If no other process has it open, marks it as sound.
-  func closeFile() {
+  ///
+  /// - Returns: The reports of the closing. Deliver them after the registry has forgotten the engine: a handler that opens the
+  ///   directory waits for that.
+  func closeFile() -> [StoreReport] {
     let claim = claim
     defer { claim.leave() }
     longReads.interrupt(.closed)
-    guard let file else { return }
+    guard let file else { return [] }
     setFile(nil)
-    reportIfReplaced(file, claim)
+    var reports: [StoreReport] = []
+    if isReplaced(file, claim) {
+      reports.append(
+        StoreReport(
+          .filesReplaced, "the store's files were removed or replaced while it was open; its committed values are lost",
+          location: directory))
+    }
     do {
       try withGate { try close(file, claim) }
     } catch {
@@ -43,8 +54,12 @@ extension DiskEngine {
       // share it. The mark stays as it is.
       if !options.isReadOnly { try? file.environment.synchronize(force: true) }
       try? file.close()
-      report(.degraded, "the store could not be closed cleanly; a power cut may lose the last commits", cause: error)
+      reports.append(
+        StoreReport(
+          .degraded, "the store could not be closed cleanly; a power cut may lose the last commits",
+          location: directory, cause: error))
     }
+    return reports
   }
 
   /// Synchronizes and closes the file inside the gate, and marks it as sound if no other process has it open.
@@ -73,17 +88,15 @@ extension DiskEngine {
         file: MarkedFile(identity: file.identity, fingerprint: fingerprint, history: history)))
   }
 
-  /// Reports that the open files are no longer the ones in the directory.
+  /// Whether the open files are no longer the ones in the directory, and no process has reported this.
   ///
   /// The writer thread detects this at each commit. A store that commits nothing detects it when it closes.
-  private func reportIfReplaced(_ file: DiskFile, _ claim: DirectoryClaim) {
-    if claim.isInPlace() {
-      // A file that cannot be examined counts as the one in the directory.
-      if (try? file.isInPlace()) != false { return }
-      // Another process of this store replaced the file and reported the reason.
-      if let mark = try? claim.readMark(), mark.file.identity != file.identity || mark.file.history == nil { return }
-    }
-    report(
-      .filesReplaced, "the store's files were removed or replaced while it was open; its committed values are lost")
+  private func isReplaced(_ file: DiskFile, _ claim: DirectoryClaim) -> Bool {
+    guard claim.isInPlace() else { return true }
+    // A file that cannot be examined counts as the one in the directory.
+    if (try? file.isInPlace()) != false { return false }
+    // Another process of this store replaced the file and reported the reason.
+    guard let mark = try? claim.readMark() else { return true }
+    return mark.file.identity == file.identity && mark.file.history != nil
   }
 }

@@ -2,8 +2,15 @@ import CisternCore
 
 extension DiskOpening {
   /// Opens the store, and starts its writer thread.
+  ///
+  /// - Parameters:
+  ///   - report: The handler of all later reports.
+  ///   - owner: The owner of the handler.
+  ///   - reports: The reports of the opening are appended here, also if it fails after the file was opened.
+  /// - Returns: The engine.
+  /// - Throws: ``CisternError`` if the file cannot be opened, or the writer thread cannot be started.
   consuming func open(
-    reportingTo report: @escaping @Sendable (StoreReport) -> Void, for owner: DiskOwner
+    reportingTo report: @escaping @Sendable (StoreReport) -> Void, for owner: DiskOwner, _ reports: inout [StoreReport]
   ) throws(CisternError) -> DiskEngine {
     let directory = directory
     let claim: DirectoryClaim
@@ -17,13 +24,13 @@ extension DiskOpening {
     let engine = DiskEngine(directory: directory, options: options, limits: limits, claim: claim, file: file)
     engine.counters.pagesChecked.store(pagesChecked, ordering: .relaxed)
     engine.addReporter(report, for: owner.number)
-    for report in reports { engine.report(report) }
+    reports += self.reports
     if options.isReadOnly { return engine }
     ExitCommit.register()
     do {
       try Writer.start(for: engine)
     } catch {
-      engine.closeFile()
+      reports += engine.closeFile()
       throw CisternError(
         .diskFailed, "the store's writer thread could not be started", location: directory, cause: error)
     }

@@ -10,6 +10,15 @@ final class DiskRegistry: Sendable {
 
   let directories = Monitor(OpenDirectories())
 
+  /// The result of the look for an engine of a directory.
+  private enum Attempt: Sendable {
+    case shared(DiskEngine)
+    /// The calling thread opens the directory.
+    case begun
+    /// The engine is closing, and the calling thread must not wait for that.
+    case closing
+  }
+
   /// Opens the directory, or shares the engine that is open.
   ///
   /// - Returns: The engine, and whether this call has opened it.
@@ -20,19 +29,8 @@ final class DiskRegistry: Sendable {
     let limits = try DiskLimits(options.limit, location: directory)
     let identity = try identity(of: directory, isReadOnly: options.isReadOnly)
     let arriving = bringIntoPlace(identity)
-    let shared = directories.wait { directories -> DiskEngine?? in
-      switch directories.place(of: identity, arriving: arriving) {
-      case .open(let engine):
-        // Counts the owner before the options are compared, without the lock, below. A conflict releases it again.
-        directories.addOwner(of: engine)
-        return .some(engine)
-      case .changing: return nil
-      case .free:
-        directories.beginOpening(identity)
-        return .some(nil)
-      }
-    }
-    if let engine = shared {
+    switch attempt(at: identity, arriving: arriving) {
+    case .shared(let engine):
       do throws(CisternError) {
         try checkIsShareable(engine, at: identity, arriving: arriving, options, location: directory)
       } catch {
@@ -41,14 +39,48 @@ final class DiskRegistry: Sendable {
       }
       engine.addReporter(report, for: owner.number)
       return (engine, false)
+    case .begun:
+      let opening = DiskOpening(directory: directory, options: options, limits: limits)
+      return (try begin(opening, at: identity, owner: owner, report: report), true)
+    case .closing:
+      throw CisternError(
+        .storeInUse,
+        "the store of the directory is closing, and can wait for this thread, which runs a report handler or reads a file",
+        location: directory, remedy: "Open the store on another thread")
     }
+  }
+
+  /// Shares the engine of a directory, or begins to open the directory. Blocks the thread while another thread opens or closes it.
+  private func attempt(at identity: DirectoryIdentity, arriving: [DiskEngine]) -> Attempt {
+    let isAwaited = isCallerAwaited
+    return directories.wait { directories -> Attempt? in
+      switch directories.place(of: identity, arriving: arriving) {
+      case .open(let engine):
+        // Counts the owner before the options are compared, without the lock. A conflict releases it again.
+        directories.addOwner(of: engine)
+        return .shared(engine)
+      case .opening: return nil
+      case .closing: return isAwaited ? .closing : nil
+      case .free:
+        directories.beginOpening(identity)
+        return .begun
+      }
+    }
+  }
+
+  /// Opens the directory, and delivers the reports of the opening at its end. A handler can then open the directory, too.
+  private func begin(
+    _ opening: DiskOpening, at identity: DirectoryIdentity, owner: DiskOwner,
+    report: @escaping @Sendable (StoreReport) -> Void
+  ) throws(CisternError) -> DiskEngine {
+    var reports: [StoreReport] = []
+    defer { for item in reports { report(item) } }
     do throws(CisternError) {
-      try DiskDirectory.prepare(directory, isReadOnly: options.isReadOnly)
-      let engine = try DiskOpening(directory: directory, options: options, limits: limits).open(
-        reportingTo: report, for: owner)
+      try DiskDirectory.prepare(opening.directory, isReadOnly: opening.options.isReadOnly)
+      let engine = try opening.open(reportingTo: report, for: owner, &reports)
       // The directory can have been replaced since it was examined.
       directories.change { $0.endOpening(identity, as: engine, in: engine.claim.directoryIdentity ?? identity) }
-      return (engine, true)
+      return engine
     } catch {
       directories.change { $0.cancelOpening(identity) }
       throw error
@@ -86,7 +118,7 @@ final class DiskRegistry: Sendable {
     let arriving = bringIntoPlace(identity)
     let isFree = directories.wait { directories -> Bool? in
       switch directories.place(of: identity, arriving: arriving) {
-      case .changing: return nil
+      case .opening, .closing: return nil
       case .open: return false
       case .free:
         directories.beginOpening(identity)

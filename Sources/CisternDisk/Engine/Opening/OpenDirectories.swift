@@ -14,8 +14,10 @@ struct OpenDirectories: Sendable {
   enum Place {
     case free
     case open(DiskEngine)
-    /// A thread opens or closes the directory. Other threads wait.
-    case changing
+    /// A thread opens the directory. Other threads wait.
+    case opening
+    /// The last owner has closed the directory, and its files are still open. Other threads wait for the writer thread.
+    case closing
   }
 
   private var entries: [Entry] = []
@@ -38,12 +40,12 @@ struct OpenDirectories: Sendable {
   ///   - arriving: The engines whose path leads to the directory. If no other engine has it, one of them counts as its engine.
   /// - Returns: The state.
   func place(of identity: DirectoryIdentity, arriving: [DiskEngine]) -> Place {
-    if opening[identity] == ForkCount.current { return .changing }
+    if opening[identity] == ForkCount.current { return .opening }
     let own = entries.filter { !$0.engine.isInherited }
     let entry =
       own.first { $0.directory == identity } ?? own.first { entry in arriving.contains { $0 === entry.engine } }
     guard let entry else { return .free }
-    return entry.owners == 0 ? .changing : .open(entry.engine)
+    return entry.owners == 0 ? .closing : .open(entry.engine)
   }
 
   // MARK: Opening and closing

@@ -37,12 +37,17 @@ extension Writer {
     if engine.mode == .degraded { planRetry(wasActive: wasActive) }
     if wasActive, outages.noteFailure(isFull: error.code == .noSpace) {
       if let longReader, error.code == .mapFull {
-        engine.report(.degraded, "\(holding(longReader)); the store works in memory only until the read ends")
+        report(
+          StoreReport(
+            .degraded, "\(holding(longReader)); the store works in memory only until the read ends",
+            location: engine.directory))
       } else {
-        engine.report(
-          .degraded, "the disk failed; the store works in memory only, and retries the disk from time to time",
-          cause: error)
+        report(
+          StoreReport(
+            .degraded, "the disk failed; the store works in memory only, and retries the disk from time to time",
+            location: engine.directory, cause: error))
       }
+      deliverReports()
     }
     engine.announceRoom()
   }
@@ -97,7 +102,9 @@ extension Writer {
     commitStaged()
     guard engine.mode == .active else { return }
     retryDelay = initialRetryDelay
-    if outages.noteRecovery() { engine.report(.recovered, "the disk works again") }
+    if outages.noteRecovery() {
+      report(StoreReport(.recovered, "the disk works again", location: engine.directory))
+    }
   }
 
   /// Commits an empty change to test whether the disk works, and writes it through if the store promises that.

@@ -76,7 +76,9 @@ extension Writer {
   private func announce(_ commit: CommitState) {
     // Losses and errors are reported before waiters resume, so that after a flush all of them are reported.
     for (partition, losses) in commit.losses { partition.report(losses) }
-    for error in commit.refusals { engine.report(.refused, error.message, cause: error) }
+    for error in commit.refusals {
+      report(StoreReport(.refused, error.message, location: engine.directory, cause: error))
+    }
     engine.progress.withLock { $0.note(commit.failures, through: commit.group.through, error: commit.failureOfAll) }
     deliverReports()
     // A flush that begins after the end of this group is not among its waiters, and must throw nevertheless.

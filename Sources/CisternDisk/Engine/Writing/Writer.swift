@@ -94,7 +94,13 @@ final class Writer {
   func report(_ report: StoreReport) { pendingReports.append(report) }
 
   /// Delivers the pending reports, including those that a handler causes.
+  ///
+  /// A store that closes delivers its reports at the end. A handler can open the directory only then.
   func deliverReports() {
+    if !isStopping { deliverAllReports() }
+  }
+
+  private func deliverAllReports() {
     while !pendingReports.isEmpty {
       let reports = pendingReports
       pendingReports = []
@@ -106,10 +112,9 @@ final class Writer {
   private func stop() {
     isStopping = true
     commitStaged()
-    deliverReports()
     engine.mode = .closed
     engine.failWaiters(engine.closedError("wait for a commit"))
-    engine.closeFile()
+    pendingReports += engine.closeFile()
     let (room, stop) = engine.monitor.change { state in
       state.life = .stopped
       defer {
@@ -123,6 +128,7 @@ final class Writer {
     DiskRegistry.shared.forget(engine)
     engine.exitPhase = .done
     for waiter in room { waiter.resume() }
+    deliverAllReports()
     for waiter in stop { waiter.resume() }
   }
 }
