@@ -156,7 +156,7 @@ struct SweepPosition {
 
   /// The number of groups that the sweep visits in one critical section. It bounds the time that other threads wait.
   ///
-  /// Each new start doubles it, so that a sweep ends however often the table is rebuilt. A rebuild takes longer than a sweep.
+  /// Each new start doubles it, so that a sweep ends however often the table is rebuilt.
   @usableFromInline var groupsAtOnce = 32
 
   @usableFromInline

@@ -33,7 +33,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var reads = WatchedReads<Key>()
   /// The entries that an invalidation removed. The sweep after each invalidation releases them outside the lock.
   @usableFromInline var invalidated: [Slots.RemovedEntry] = []
-  /// The number of times that the entries got other slots, or another table. A sweep between two of them visits each entry.
+  /// The number of times that the entries got other slots, or another table. A sweep in progress then begins again.
   @usableFromInline var tableVersion = 0
 
   /// The write counts of the keys. Each element counts the writes of a group of keys.

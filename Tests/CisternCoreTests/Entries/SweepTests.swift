@@ -42,8 +42,9 @@ struct SweepTests {
     /// The number of entries that the sweep has not compared with the newest invalidation.
     var outdatedCount: Int {
       var count = 0
-      shard.slots.forEach { _, content, _ in
-        if content.entry.invalidationVersion != shard.invalidationVersion { count += 1 }
+      for number in shard.slots.numbers(inGroups: 0..<shard.slots.groupCount)
+      where shard.slots[number].entry.invalidationVersion != shard.invalidationVersion {
+        count += 1
       }
       return count
     }
