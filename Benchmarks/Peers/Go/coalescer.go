@@ -24,7 +24,7 @@ func coalescer(subject string, callers int) {
 			})
 		}
 	case "goroutines alone":
-		// The yardstick: each goroutine runs its own load, without any lookup.
+		// The reference: each goroutine runs its own load, without any lookup.
 		asking = func(key string, load func()) { load() }
 	default:
 		fail("no subject " + subject)

@@ -34,7 +34,7 @@ actor TaskTable: CoalescerSubject {
   }
 }
 
-/// The yardstick: each caller runs its own load, without any lookup.
+/// The reference: each caller runs its own load, without any lookup.
 struct TasksAlone: CoalescerSubject {
   func value(forKey key: String, load: @escaping @Sendable (String) async throws -> String) async throws -> String {
     try await load(key)

@@ -44,12 +44,12 @@ class Figures:
         ratios = [value / bases[number] for number, value in values.items() if bases.get(number)]
         return (statistics.median(ratios), min(ratios), max(ratios)) if ratios else None
 
-    def beside(self, yardsticks, metric, as_metric):
-        """Returns the cost of each subject as a multiple of its yardstick in the same round, as figures of another metric."""
+    def beside(self, references, metric, as_metric):
+        """Returns the cost of each subject as a multiple of its reference in the same round, as figures of another metric."""
         return Figures(
             Figure(self.rows[0].group, workload, subject, threads, as_metric, values[number] / bases[number], number)
             for (workload, threads, of, subject), values in self._by_place.items() if of == metric
-            for bases in [self._by_place.get((workload, threads, of, yardsticks.get(subject)), {})]
+            for bases in [self._by_place.get((workload, threads, of, references.get(subject)), {})]
             for number in values if bases.get(number))
 
     def subjects(self):

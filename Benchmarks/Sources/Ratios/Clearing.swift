@@ -27,7 +27,7 @@ struct Clearing {
     }
     let median = microseconds.sorted()[microseconds.count / 2]
     return Row(
-      title: title, subject: "\(decimal(median)) µs", yardstick: "the calling thread's processor time",
+      title: title, subject: "\(decimal(median)) µs", reference: "the calling thread's processor time",
       result: ("\(decimal(median)) µs", "≤ 50 µs", median <= 50))
   }
 }

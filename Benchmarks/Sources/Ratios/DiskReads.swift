@@ -30,22 +30,22 @@ struct DiskReads {
     defer { copy.deallocate() }
     let rows = [
       try await Pair(
-        title: "disk hit, `withBytes`, 1 KiB copied", yardstick: "renew, `mdb_get`, reset, copied", target: 1.1,
+        title: "disk hit, `withBytes`, 1 KiB copied", reference: "renew, `mdb_get`, reset, copied", target: 1.1,
         measure: {
           perRead { key in cache.withBytes(forKey: key) { $0.withUnsafeBytes { copy.copyMemory(from: $0) } } != nil }
         },
-        measureYardstick: { perRead { key in direct.withValue(forKey: key) { copy.copyMemory(from: $0) } != nil } }
+        measureReference: { perRead { key in direct.withValue(forKey: key) { copy.copyMemory(from: $0) } != nil } }
       ).run(),
       try await Pair(
-        title: "disk hit, `withBytes`, one byte looked at", yardstick: "renew, `mdb_get`, reset, one byte", target: nil,
+        title: "disk hit, `withBytes`, one byte looked at", reference: "renew, `mdb_get`, reset, one byte", target: nil,
         measure: { perRead { key in cache.withBytes(forKey: key) { $0.byteCount > 0 } ?? false } },
-        measureYardstick: { perRead { key in direct.withValue(forKey: key) { $0[0] == 7 } ?? false } }
+        measureReference: { perRead { key in direct.withValue(forKey: key) { $0[0] == 7 } ?? false } }
       ).run(),
       try await Pair(
-        title: "disk hit, `value(forKey:)`, 1 KiB `[UInt8]`", yardstick: "renew, `mdb_get`, reset, `Array` made",
+        title: "disk hit, `value(forKey:)`, 1 KiB `[UInt8]`", reference: "renew, `mdb_get`, reset, `Array` made",
         target: 1.25,
         measure: { perRead { key in cache.value(forKey: key) != nil } },
-        measureYardstick: { perRead { key in direct.withValue(forKey: key) { Array($0).count > 0 } ?? false } }
+        measureReference: { perRead { key in direct.withValue(forKey: key) { Array($0).count > 0 } ?? false } }
       ).run(),
     ]
     let commits = (store.statistics.disk?.commits ?? 0) - (commitsBefore ?? 0)
@@ -55,7 +55,7 @@ struct DiskReads {
     return rows + [
       Row(
         title: "commits begun by \(total / 1_000_000) million disk hits", subject: "\(commits)",
-        yardstick: "the tier's own count", result: ("\(commits)", "0", commits == 0))
+        reference: "the tier's own count", result: ("\(commits)", "0", commits == 0))
     ]
 
     func perRead(_ read: (Int) -> Bool) -> Double {

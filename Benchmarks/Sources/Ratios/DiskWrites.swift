@@ -35,14 +35,14 @@ struct DiskWrites {
     let keys = (0..<writes).map { _ in Int.key(Int.random(in: 0..<entries, using: &randomness)) }
     let row = try await Pair(
       title: "write of 1 KiB over another, write-behind and `flush`, \(title)",
-      yardstick: "`mdb_put` in batches of \(batch)", target: 2,
+      reference: "`mdb_put` in batches of \(batch)", target: 2,
       measure: {
         let start = nanoseconds()
         for key in keys { cache.setValue(value, forKey: key) }
         try await store.flush()
         return Double(nanoseconds() - start) / Double(writes)
       },
-      measureYardstick: {
+      measureReference: {
         let start = nanoseconds()
         for begin in stride(from: 0, to: writes, by: batch) {
           direct.putBatch(keys[begin..<min(begin + batch, writes)], value: value)

@@ -42,14 +42,14 @@ struct Enumerating {
     _ title: String, _ direct: DirectLMDB, _ visit: @escaping () async throws -> Int
   ) -> Pair {
     Pair(
-      title: title, yardstick: "`mdb_cursor_get`, keys only", target: 1.3,
+      title: title, reference: "`mdb_cursor_get`, keys only", target: 1.3,
       measure: {
         let start = nanoseconds()
         let count = try await visit()
         precondition(count == entries, "\(count) of \(entries) were visited")
         return Double(nanoseconds() - start) / Double(entries)
       },
-      measureYardstick: {
+      measureReference: {
         let start = nanoseconds()
         precondition(direct.visitKeys() == entries * 8)
         return Double(nanoseconds() - start) / Double(entries)

@@ -81,10 +81,10 @@ struct Invalidating {
     ]
   }
 
-  private func row(_ title: String, _ cost: Double, _ yardstick: String, _ other: Double, target: Double) -> Row {
+  private func row(_ title: String, _ cost: Double, _ reference: String, _ other: Double, target: Double) -> Row {
     var row = Row(
-      title: title, subject: "\(Int(cost.rounded())) ns", yardstick: yardstick,
-      yardstickCost: "\(Int(other.rounded())) ns", target: target)
+      title: title, subject: "\(Int(cost.rounded())) ns", reference: reference,
+      referenceCost: "\(Int(other.rounded())) ns", target: target)
     row.ratio = cost / other
     return row
   }

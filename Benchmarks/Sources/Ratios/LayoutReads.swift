@@ -34,8 +34,8 @@ struct LayoutReads {
     let count = entries < 1_000_000 ? "\(entries / 1000) k" : "\(entries / 1_000_000) M"
     let row = try await Pair(
       title: "disk hit of the dense layout, `withBytes`, \(size) bytes copied, \(count) entries",
-      yardstick: "ordered layout", target: 1,
-      measure: { measure(dense) }, measureYardstick: { measure(ordered) }
+      reference: "ordered layout", target: 1,
+      measure: { measure(dense) }, measureReference: { measure(ordered) }
     ).run(rounds: 11)
     try await dense.close()
     try await ordered.close()

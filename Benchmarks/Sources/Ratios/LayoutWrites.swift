@@ -41,8 +41,8 @@ struct LayoutWrites {
     }
     return try await Pair(
       title: "write of 1 KiB to a full file of the dense layout, flushed after \(round), \(durability)",
-      yardstick: "ordered layout", target: 1,
-      measure: { try await measure(dense) }, measureYardstick: { try await measure(ordered) }
+      reference: "ordered layout", target: 1,
+      measure: { try await measure(dense) }, measureReference: { try await measure(ordered) }
     ).run(rounds: 5)
   }
 
@@ -60,8 +60,8 @@ struct LayoutWrites {
       return cost
     }
     return try await Pair(
-      title: "write of \(size) bytes to a new file of the dense layout", yardstick: "ordered layout", target: 1,
-      measure: { try await measure(.dense) }, measureYardstick: { try await measure(.ordered) }
+      title: "write of \(size) bytes to a new file of the dense layout", reference: "ordered layout", target: 1,
+      measure: { try await measure(.dense) }, measureReference: { try await measure(.ordered) }
     ).run(rounds: 5)
   }
 
@@ -90,8 +90,8 @@ struct LayoutWrites {
       return Double(times[times.count * 999 / 1000])
     }
     return try await Pair(
-      title: "p99.9 of hits of the dense layout beside a writer, \(durability)", yardstick: "ordered layout",
-      target: 1.5, measure: { try await measure(dense) }, measureYardstick: { try await measure(ordered) }
+      title: "p99.9 of hits of the dense layout beside a writer, \(durability)", reference: "ordered layout",
+      target: 1.5, measure: { try await measure(dense) }, measureReference: { try await measure(ordered) }
     ).run(rounds: 5)
   }
 }

@@ -37,7 +37,7 @@ struct Loading {
   /// - Parameters:
   ///   - title: The title of the row.
   ///   - asking: Returns the work of each task in a round. The call is written out there as in user code, because a
-  ///     closure in between would be measured too, and the yardstick has none.
+  ///     closure in between would be measured too, and the reference has none.
   /// - Returns: The row.
   /// - Throws: An error of a task.
   private func joining(
@@ -46,7 +46,7 @@ struct Loading {
     let nextKey = Atomic(0)
     return try await Pair(
       title: "joining \(title), \(tasks) tasks on one key",
-      yardstick: "a continuation and a cancellation handler each", target: 1.2,
+      reference: "a continuation and a cancellation handler each", target: 1.2,
       measure: {
         var sum = 0.0
         for _ in 0..<repetitions {
@@ -57,7 +57,7 @@ struct Loading {
         }
         return sum / Double(repetitions)
       },
-      measureYardstick: {
+      measureReference: {
         var sum = 0.0
         for _ in 0..<repetitions {
           let waiting = BareWaiting(capacity: tasks)

@@ -29,24 +29,24 @@ struct LoadingAlone {
     }
     return [
       try await Pair(
-        title: "load of a key by a coalescer, alone", yardstick: "`Task` and its value", target: 1.4,
+        title: "load of a key by a coalescer, alone", reference: "`Task` and its value", target: 1.4,
         measure: {
           let start = nanoseconds()
           for _ in 0..<loads { _ = try await coalescer.value(forKey: keys.next()) { $0 } }
           return Double(nanoseconds() - start) / Double(loads)
-        }, measureYardstick: task
+        }, measureReference: task
       ).run(rounds: 9),
       try await Pair(
-        title: "load of a key by a cache, alone, in memory", yardstick: "`Task` and its value", target: 1.8,
-        measure: plainLoad, measureYardstick: task
+        title: "load of a key by a cache, alone, in memory", reference: "`Task` and its value", target: 1.8,
+        measure: plainLoad, measureReference: task
       ).run(rounds: 9),
       try await Pair(
-        title: "load of a key with a context, alone, in memory", yardstick: "the same without", target: 1.1,
+        title: "load of a key with a context, alone, in memory", reference: "the same without", target: 1.1,
         measure: {
           let start = nanoseconds()
           for _ in 0..<loads { _ = try await cache.load(keys.next()) { .store($0.key) } }
           return Double(nanoseconds() - start) / Double(loads)
-        }, measureYardstick: plainLoad
+        }, measureReference: plainLoad
       ).run(rounds: 9),
     ]
   }

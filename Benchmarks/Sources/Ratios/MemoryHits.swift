@@ -29,7 +29,7 @@ struct MemoryHits<Key: BenchmarkKey> {
       }
       let pair = Pair(
         title: "memory hit, \(Key.title), \(entries / 1000) k entries, \(threads) thread\(threads == 1 ? "" : "s")",
-        yardstick: "`Mutex<Dictionary>`", target: threads == 1 ? 1.3 : 1,
+        reference: "`Mutex<Dictionary>`", target: threads == 1 ? 1.3 : 1,
         measure: {
           time(threads: threads) { thread in
             var hits = 0
@@ -37,7 +37,7 @@ struct MemoryHits<Key: BenchmarkKey> {
             precondition(hits == sequences[thread].count)
           } / Double(lookUps)
         },
-        measureYardstick: {
+        measureReference: {
           time(threads: threads) { thread in
             var hits = 0
             for key in sequences[thread] where bare.value(forKey: key) != nil { hits += 1 }

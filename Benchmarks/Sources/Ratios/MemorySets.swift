@@ -1,7 +1,7 @@
 import Cistern
 import Workloads
 
-/// Sets of new keys in a full cache, each of which evicts an entry. The yardstick is a dictionary with an explicit
+/// Sets of new keys in a full cache, each of which evicts an entry. The reference is a dictionary with an explicit
 /// removal.
 struct MemorySets {
   let entries: Int
@@ -18,14 +18,14 @@ struct MemorySets {
     var nextInBare = entries
     let pair = Pair(
       title: "set of a new key that evicts, Int, \(entries / 1000) k entries, 1 thread",
-      yardstick: "`Mutex<Dictionary>`, set and remove", target: 1.6,
+      reference: "`Mutex<Dictionary>`, set and remove", target: 1.6,
       measure: {
         let start = nanoseconds()
         for rank in nextInCache..<nextInCache + sets { cache.setValue(rank, forKey: .key(rank)) }
         nextInCache += sets
         return Double(nanoseconds() - start) / Double(sets)
       },
-      measureYardstick: {
+      measureReference: {
         let start = nanoseconds()
         for rank in nextInBare..<nextInBare + sets {
           bare.setValue(rank, forKey: .key(rank))

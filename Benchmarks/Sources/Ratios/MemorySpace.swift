@@ -28,10 +28,10 @@ struct MemorySpace {
     return [
       Row(
         title: "memory per entry above key and value, Int to Int, \(entries / 1000) k entries",
-        subject: "\(decimal(overhead)) bytes", yardstick: "malloc's own count",
+        subject: "\(decimal(overhead)) bytes", reference: "malloc's own count",
         result: ("\(decimal(overhead))", "≤ 96 bytes", overhead <= 96)),
       Row(
-        title: "allocations in \(entries / 1000) k hits", subject: "\(allocations)", yardstick: "calls of malloc",
+        title: "allocations in \(entries / 1000) k hits", subject: "\(allocations)", reference: "calls of malloc",
         result: ("\(allocations)", "0", allocations == 0)),
     ]
   }

@@ -13,10 +13,10 @@ struct Opening {
     try await open(scratch("empty")).store.close()
     return [
       try await Pair(
-        title: "opening a store of \(entries / 1000) k entries, and its first look-up", yardstick: "an empty store",
+        title: "opening a store of \(entries / 1000) k entries, and its first look-up", reference: "an empty store",
         target: 1.5,
         measure: { try await opening(scratch("full"), expected: 1) },
-        measureYardstick: { try await opening(scratch("empty"), expected: nil) }
+        measureReference: { try await opening(scratch("empty"), expected: nil) }
       ).run(rounds: 21)
     ]
   }

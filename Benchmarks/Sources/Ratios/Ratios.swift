@@ -6,7 +6,7 @@ import Workloads
   import Darwin
 #endif
 
-/// Measures the promises of the library and their yardsticks alternately in one run, and prints a table in Markdown.
+/// Measures the guarantees of the library and their references alternately in one run, and prints a table in Markdown.
 @main
 enum Ratios {
   static let groups: [(name: String, about: String, rows: @Sendable () async throws -> [Row])] = [

@@ -2,7 +2,7 @@ import Cistern
 import Workloads
 
 /// The effect of background refreshes on hits: the 99.9th percentile of loads of an entry that is always being
-/// refreshed. The yardsticks are entries without refreshes. Each load is timed separately, so that both sides include
+/// refreshed. The references are entries without refreshes. Each load is timed separately, so that both sides include
 /// two reads of the clock.
 struct Refreshing {
   static let loads = 300_000
@@ -32,14 +32,14 @@ struct Refreshing {
   }
 
   private func row(
-    _ title: String, _ yardstick: String, _ measured: [(refreshed: Double, fresh: Double, timeless: Double)],
+    _ title: String, _ reference: String, _ measured: [(refreshed: Double, fresh: Double, timeless: Double)],
     _ cost: ((refreshed: Double, fresh: Double, timeless: Double)) -> Double
   ) -> Row {
     let median = { (values: [Double]) in values.sorted()[values.count / 2] }
     let ratios = measured.map { $0.refreshed / cost($0) }.sorted()
     var row = Row(
-      title: title, subject: "\(Int(median(measured.map(\.refreshed)))) ns", yardstick: yardstick,
-      yardstickCost: "\(Int(median(measured.map(cost)))) ns", target: 2)
+      title: title, subject: "\(Int(median(measured.map(\.refreshed)))) ns", reference: reference,
+      referenceCost: "\(Int(median(measured.map(cost)))) ns", target: 2)
     row.ratio = median(ratios)
     row.spread = (ratios.first ?? 0, ratios.last ?? 0)
     return row

@@ -2,8 +2,8 @@
 struct Row {
   let title: String
   let subject: String
-  var yardstick = ""
-  var yardstickCost = ""
+  var reference = ""
+  var referenceCost = ""
   var ratio: Double?
   var spread: (low: Double, high: Double)?
   var target: Double?
@@ -11,18 +11,18 @@ struct Row {
   var result: (text: String, target: String, isMet: Bool)?
 
   static let header = """
-    | measured | cost | yardstick | its cost | ratio (lowest–highest) | target | |
+    | measured | cost | reference | its cost | ratio (lowest–highest) | target | |
     | --- | --- | --- | --- | --- | --- | --- |
     """
 
   var line: String {
     let cells: [String]
     if let result {
-      cells = [title, subject, yardstick, yardstickCost, result.text, result.target, result.isMet ? "met" : "MISSED"]
+      cells = [title, subject, reference, referenceCost, result.text, result.target, result.isMet ? "met" : "MISSED"]
     } else {
       let ratio = ratio ?? .nan
       cells = [
-        title, subject, yardstick, yardstickCost,
+        title, subject, reference, referenceCost,
         decimal(ratio) + (spread.map { " (\(decimal($0.low))–\(decimal($0.high)))" } ?? ""),
         target.map { "≤ \(decimal($0))" } ?? "–", target.map { ratio <= $0 ? "met" : "MISSED" } ?? "",
       ]
@@ -37,7 +37,7 @@ extension Row {
     _ title: String, dense: String, ordered: String, result: (text: String, target: String, isMet: Bool)
   ) {
     self.init(
-      title: title, subject: dense, yardstick: "ordered layout", yardstickCost: ordered, result: result)
+      title: title, subject: dense, reference: "ordered layout", referenceCost: ordered, result: result)
   }
 }
 

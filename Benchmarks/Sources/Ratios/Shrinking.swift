@@ -16,9 +16,9 @@ struct Shrinking {
     return [
       try await Pair(
         title: "opening with a smaller limit: time per entry kept, of \(entries / 1000) k entries of 1 KiB",
-        yardstick: "the same of \(entries / 4000) k entries", target: 1.5,
+        reference: "the same of \(entries / 4000) k entries", target: 1.5,
         measure: { try await shrinking(scratch("large"), in: scratch("copy")) },
-        measureYardstick: { try await shrinking(scratch("small"), in: scratch("copy")) }
+        measureReference: { try await shrinking(scratch("small"), in: scratch("copy")) }
       ).run(rounds: 5)
     ]
   }

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// The yardstick of memory: a dictionary behind a lock. Public, so that the compiler specializes it at its use, as it
+/// The reference of memory: a dictionary behind a lock. Public, so that the compiler specializes it at its use, as it
 /// does the cache.
 public final class BareDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let contents: Mutex<[Key: Value]>

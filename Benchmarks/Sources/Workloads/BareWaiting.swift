@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The yardstick of joins: tasks that each wait on a bare continuation, with a cancellation handler, until a door
+/// The reference of joins: tasks that each wait on a bare continuation, with a cancellation handler, until a door
 /// opens.
 package final class BareWaiting: Sendable {
   private struct State {

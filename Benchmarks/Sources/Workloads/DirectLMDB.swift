@@ -7,7 +7,7 @@ public import Cistern
   import Darwin
 #endif
 
-/// The yardstick of the disk: LMDB as a C program calls it, for one thread at a time. Public, so that its calls are
+/// The reference of the disk: LMDB as a C program calls it, for one thread at a time. Public, so that its calls are
 /// inlined.
 public final class DirectLMDB {
   private var environment: OpaquePointer?

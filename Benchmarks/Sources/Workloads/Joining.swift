@@ -1,4 +1,4 @@
-/// Many concurrent tasks that request the same thing: the common form of joins and their yardstick.
+/// Many concurrent tasks that request the same thing: the common form of joins and their reference.
 ///
 /// Each task records its arrival and makes its request. The last one to arrive opens the door. In both cases, one or
 /// two tasks may find the door already open.

@@ -47,7 +47,7 @@ extension Cache {
     var ticket: CommitTicket?
     table.clear(isWidened: isWidened) {
       TaskStarter.start(on: loader.flightOptions.taskExecutor, $0)
-    } commit: {
+    } whileLocked: {
       if !edits.isEmpty { edited = edits.removeAll() }
       ticket = secondTier?.partition.stageRemovalOfAll()
       if observers.isObserved { observers.record(PendingChange(.cleared, isWidened: isWidened), context: context) }

@@ -109,7 +109,7 @@ extension Cache {
       add(&pending, number)
     } concerns: {
       concerns($0, $1)
-    } commit: {
+    } whileLocked: {
       if !edits.isEmpty { result.edited = edits.removeAll { concerns($0, $1.timing.tags) } }
       if observers.isObserved { observers.record(PendingChange(.invalidated(invalidation)), context: context) }
       var effects = InvalidationEffects<Key, Value>(endedEdits: result.edited.keys.map { table.hash($0) })

@@ -10,11 +10,12 @@ extension EntryTable {
   /// - Parameters:
   ///   - isWidened: Whether the clear replaces the removal of the keys that an invalidation concerns.
   ///   - startInBackground: Runs its argument soon, in a task.
-  ///   - commit: Runs once, inside the critical sections of all shards.
+  ///   - change: Runs once, inside the critical sections of all shards.
   /// - Complexity: O(*s*) for *s* shards, plus the destruction of a small number of entries.
   @inlinable
   func clear(
-    isWidened: Bool = false, startInBackground: (@escaping @Sendable () async -> Void) -> Void, commit: () -> Void
+    isWidened: Bool = false, startInBackground: (@escaping @Sendable () async -> Void) -> Void,
+    whileLocked change: () -> Void
   ) {
     // Allocated before the locks are taken. The old tables and their values are destroyed outside the locks.
     let clearedContents = ClearedContents<Key, Value>(capacity: shards.count)
@@ -30,7 +31,7 @@ extension EntryTable {
       clearedContents.take(from: &shard, as: index)
       index += 1
     } _: {
-      commit()
+      change()
     }
     // Below this number, destroying the entries costs less than starting a task.
     guard entryCount > 1_000 else { return clearedContents.releaseContents() }

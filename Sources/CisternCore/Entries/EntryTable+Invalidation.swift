@@ -11,11 +11,11 @@ extension EntryTable {
   ///     writer.
   ///   - concerns: Returns whether the invalidation concerns a key with these tags. Called inside the same critical
   ///     sections.
-  ///   - commit: Runs once, inside the same critical sections. Returns the effects on other state than the entries.
+  ///   - change: Runs once, inside the same critical sections. Returns the effects on other state than the entries.
   @inlinable
   func invalidate(
     _ add: (inout PendingInvalidations<Key>) -> Void, concerns: (Key, [String]) -> Bool,
-    commit: () -> InvalidationEffects<Key, Value>
+    whileLocked change: () -> InvalidationEffects<Key, Value>
   ) {
     var index = shards.count
     _ = shards.withAllShards {
@@ -24,7 +24,7 @@ extension EntryTable {
         return pending.newest
       }
       newestInvalidation.store(newest, ordering: .releasing)
-      return (newest, commit())
+      return (newest, change())
     } concluding: { shard, result in
       let (newest, effects) = result
       shard.noteNewestInvalidation(newest)

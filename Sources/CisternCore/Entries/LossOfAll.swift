@@ -21,11 +21,11 @@ struct LossOfAll<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 extension EntryTable {
   /// Applies a loss of all records in the critical sections of all shards.
   ///
-  /// - Parameter commit: Clears the second tier, and records the notice. Runs once, in these critical sections. Returns nil
+  /// - Parameter begin: Clears the second tier, and records the notice. Runs once, in these critical sections. Returns nil
   ///   if another thread has applied the loss.
-  func loseAllRecords(_ commit: () -> LossOfAll<Key, Value>?) {
+  func loseAllRecords(_ begin: () -> LossOfAll<Key, Value>?) {
     var index = shards.count
-    _ = shards.withAllShards(commit) { shard, loss in
+    _ = shards.withAllShards(begin) { shard, loss in
       index -= 1
       if let loss { lose(loss, in: &shard, at: index) }
     }

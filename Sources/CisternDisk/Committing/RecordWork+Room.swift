@@ -70,11 +70,11 @@ extension RecordWork {
   /// Makes a file of extents less full after LMDB found the map full, in a transaction that does nothing else.
   ///
   /// Returns false if nothing is left to release.
-  mutating func relieve(
+  mutating func freeSpace(
     copyingLittle copiesLittle: Bool = false, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
     try changeExtents(in: &transaction) { (step, target) throws(LMDBError) in
-      try step.relieve(copyingLittle: copiesLittle, in: &target)
+      try step.freeSpace(copyingLittle: copiesLittle, in: &target)
     }
   }
 

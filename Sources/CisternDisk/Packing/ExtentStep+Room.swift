@@ -150,7 +150,7 @@ extension ExtentStep {
   ///   - target: The file.
   /// - Returns: Whether the map is less full.
   /// - Throws: `LMDBError` if LMDB fails.
-  mutating func relieve(
+  mutating func freeSpace(
     copyingLittle copiesLittle: Bool = false, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
     guard let free = state.log.newestFree else {

@@ -78,7 +78,7 @@ extension DiskFile {
           next = try new.put(drafts[(next - position)...], &extents) + former
         } catch {
           guard error.code == .mapFull, omissions < DiskFile.mostOmissions else { throw error }
-          try new.relieve(&extents)
+          try new.freeSpace(&extents)
         }
         steps = next == former ? steps + 1 : 0
         emptySteps = next == former && extents?.reclaimProgress == progress ? emptySteps + 1 : 0
@@ -148,14 +148,14 @@ extension DiskFile {
   }
 
   /// Makes the map less full after LMDB found it full, and lets it reuse the freed pages.
-  private func relieve(_ extents: inout ExtentState?) throws(LMDBError) {
+  private func freeSpace(_ extents: inout ExtentState?) throws(LMDBError) {
     do throws(LMDBError) {
-      try relieve(&extents, copyingLittle: false)
+      try freeSpace(&extents, copyingLittle: false)
     } catch {
       guard error.code == .mapFull else { throw error }
       for _ in 0..<2 { try commitEmpty(&extents) }
       do throws(LMDBError) {
-        try relieve(&extents, copyingLittle: true)
+        try freeSpace(&extents, copyingLittle: true)
       } catch {
         // The pages that the commits free can have room for the next attempt.
         guard error.code == .mapFull else { throw error }
@@ -164,9 +164,9 @@ extension DiskFile {
     try commitEmpty(&extents)
   }
 
-  private func relieve(_ extents: inout ExtentState?, copyingLittle copiesLittle: Bool) throws(LMDBError) {
+  private func freeSpace(_ extents: inout ExtentState?, copyingLittle copiesLittle: Bool) throws(LMDBError) {
     try withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
-      _ = try step.records.relieve(copyingLittle: copiesLittle, in: &transaction)
+      _ = try step.records.freeSpace(copyingLittle: copiesLittle, in: &transaction)
       try step.advanceTransaction(in: &transaction.transaction)
       try step.finish(in: &transaction)
     }

@@ -133,9 +133,9 @@ struct ExtentRoomTests: PackingFixture {
     var model = try model()
     try fill(&model)
     let count = model.target.committed.extents.count
-    var isRelieved = false
-    _ = try model.transaction { (model, step) throws(LMDBError) in isRelieved = try step.relieve(in: &model.target) }
-    #expect(isRelieved && model.target.committed.extents.count == count - 1)
+    var hasFreed = false
+    _ = try model.transaction { (model, step) throws(LMDBError) in hasFreed = try step.freeSpace(in: &model.target) }
+    #expect(hasFreed && model.target.committed.extents.count == count - 1)
     try fill(&model, from: 6000)
     #expect(model.target.committed.extents.count == count - 1)
     model.states[0]?.experience.ceiling.remove()

@@ -62,7 +62,7 @@ struct ExtentTransactionTests: ExtentFileFixture {
     for _ in 0..<2 { try transaction(&state, file) { step, _ in step.outcome.hasChanges = true } }
     var evicted: [EvictedRecord] = []
     try transaction(&state, file) { (step, target) throws(LMDBError) in
-      _ = try step.relieve(in: &target)
+      _ = try step.freeSpace(in: &target)
       evicted = step.outcome.evicted
     }
     for record in evicted { expected[record.key] = nil }

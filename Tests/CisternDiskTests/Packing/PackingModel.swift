@@ -98,7 +98,7 @@ struct PackingModel {
       target.abort()
       states[writer] = step.aborted()
       failures += 1
-      if error.code == .mapFull { try relieve() }
+      if error.code == .mapFull { try freeSpace() }
       return false
     }
     copiedBytes += step.outcome.copiedBytes
@@ -110,11 +110,11 @@ struct PackingModel {
   }
 
   /// Lets two commits pass and makes the map less full, as the writer does after LMDB found the map full.
-  private mutating func relieve() throws {
+  private mutating func freeSpace() throws {
     for _ in 0..<2 { try #require(try transaction { _, step in step.outcome.hasChanges = true }) }
     if target.tables.places != nil, wantedPages > limits.pagesPerExtent, try clearWindow() { return }
     _ = try transaction { (model, step) throws(LMDBError) in
-      _ = try step.relieve(in: &model.target)
+      _ = try step.freeSpace(in: &model.target)
       model.noteEvictions(&step)
     }
   }

@@ -53,7 +53,7 @@ struct WindowClearingTests: ExtentFileFixture {
       if pages > file.tables.limits.pagesPerExtent {
         try clear(pages, &state, file)
       } else {
-        try transaction(&state, file) { (step, target) throws(LMDBError) in _ = try step.relieve(in: &target) }
+        try transaction(&state, file) { (step, target) throws(LMDBError) in _ = try step.freeSpace(in: &target) }
       }
       try pass(&state, file)
       return (0, 0)

@@ -34,7 +34,7 @@ extension Writer {
         try evict(
           bytes: limits.pagesPerTransaction * min(attempts, 8) * DiskLimits.pageSize,
           keeping: attempts <= 8, in: file, during: &commit)
-      case .extents: try relieve(file, times: min(attempts, 8), during: &commit)
+      case .extents: try freeSpace(file, times: min(attempts, 8), during: &commit)
       }
     // The smaller limits bound the number of extents then.
     if error.code == .noSpace { extents?.experience.ceiling.remove() }

@@ -34,7 +34,7 @@ extension Writer {
   /// Releases up to this number of extents, or evicts a few records for each, and lets LMDB reuse their pages.
   ///
   /// Returns false if nothing is left to release.
-  func relieve(_ file: DiskFile, times: Int, during commit: inout CommitState) throws(LMDBError) -> Bool {
+  func freeSpace(_ file: DiskFile, times: Int, during commit: inout CommitState) throws(LMDBError) -> Bool {
     var hasRecords = true
     var passes = 0
     var copiesLittle = false
@@ -42,10 +42,10 @@ extension Writer {
     while count < times, hasRecords {
       do throws(LMDBError) {
         hasRecords = try makeRoom(in: file, during: &commit) { (step, transaction) throws(LMDBError) in
-          let isRelieved = try step.records.relieve(copyingLittle: copiesLittle, in: &transaction)
+          let hasFreed = try step.records.freeSpace(copyingLittle: copiesLittle, in: &transaction)
           // The commit counts even if it evicts nothing. It brings the extents that were emptied before closer to reuse.
           try step.advanceTransaction(in: &transaction.transaction)
-          return isRelieved
+          return hasFreed
         }
         count += 1
       } catch {
