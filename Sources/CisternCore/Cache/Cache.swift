@@ -47,7 +47,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   @usableFromInline let edits: EditedKeys<Key, Value>
   @usableFromInline let writes: WritePipeline<Key, Value>
-  @usableFromInline let records: RecordPromoter<Key, Value>
+  @usableFromInline let records: SecondTierReader<Key, Value>
   @usableFromInline let conditional: ConditionalWriter<Key, Value>
   @usableFromInline let loader: Loader<Key, Value>
   /// Keeps the second tier open as long as the cache exists, with or without its store.
@@ -96,7 +96,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let keptTags = KeptTags(tagsOfValue: configuration.tagsOfValue, merges: configuration.merge != nil)
     writes = WritePipeline(parts, configuration)
     storesPlainly = writes.storesPlainly
-    records = RecordPromoter(parts, writes: writes, migrate: configuration.schema?.migrate)
+    records = SecondTierReader(parts, writes: writes, migrate: configuration.schema?.migrate)
     conditional = ConditionalWriter(
       parts, records: records,
       edits: OptimisticEdits(parts, records: records, keptTags: keptTags, isEqual: configuration.isEqual),

@@ -7,7 +7,7 @@ final class ConditionalWriter<Key: Hashable & Sendable, Value: Sendable>: Sendab
   @usableFromInline let table: EntryTable<Key, Value>
   @usableFromInline let secondTier: SecondTierBinding<Key>?
   @usableFromInline let reports: CacheReports
-  @usableFromInline let records: RecordPromoter<Key, Value>
+  @usableFromInline let records: SecondTierReader<Key, Value>
   @usableFromInline let writes: WritePipeline<Key, Value>
   @usableFromInline let edits: OptimisticEdits<Key, Value>
   @usableFromInline let keptTags: KeptTags<Value>
@@ -18,7 +18,7 @@ final class ConditionalWriter<Key: Hashable & Sendable, Value: Sendable>: Sendab
   var dependsOnCached: Bool { merge != nil || isEqual != nil }
 
   init(
-    _ parts: CacheParts<Key, Value>, records: RecordPromoter<Key, Value>, edits: OptimisticEdits<Key, Value>,
+    _ parts: CacheParts<Key, Value>, records: SecondTierReader<Key, Value>, edits: OptimisticEdits<Key, Value>,
     keptTags: KeptTags<Value>, _ configuration: CacheConfiguration<Value>
   ) {
     table = parts.table

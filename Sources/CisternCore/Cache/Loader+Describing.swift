@@ -54,7 +54,7 @@ extension Loader {
   }
 }
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Returns a value with its details.
   @inlinable
   @inline(never)

@@ -34,7 +34,7 @@ extension Loader {
   }
 }
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Whether only the second tier has a stale value of a key, and no refresh of it is due after a failed load.
   ///
   /// Memory keeps such a pause with its value, so that a refresh finds it there.

@@ -7,7 +7,7 @@ import Synchronization
 /// 1. ``load(_:)`` begins, waits if it must, and returns the result (`FlightResult.swift`; with timeouts or a fallback,
 ///    `Loader+Waiting.swift`).
 /// 2. ``begin(_:_:owner:_:)`` asks the entry table, in one critical section: a hit, a flight to join, or a new flight to lead.
-///    A leader looks in the second tier (`RecordPromoter+Loads.swift`). Loads of several keys share
+///    A leader looks in the second tier (`SecondTierReader+Loads.swift`). Loads of several keys share
 ///    ``decide(_:_:priority:work:lendsPermit:)``.
 /// 3. ``start(_:for:priority:)`` starts the flight's task, and ``run(_:for:)`` fetches in it.
 /// 4. ``publish(_:since:)`` stores the value, if the entry is still the flight's (`WritePipeline+Applying.swift`).
@@ -20,7 +20,7 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let secondTier: SecondTierBinding<Key>?
   @usableFromInline let lifetimes: Lifetimes<Key, Value>
   @usableFromInline let reports: CacheReports
-  @usableFromInline let records: RecordPromoter<Key, Value>
+  @usableFromInline let records: SecondTierReader<Key, Value>
   @usableFromInline let writes: WritePipeline<Key, Value>
   @usableFromInline let conditional: ConditionalWriter<Key, Value>
   @usableFromInline let edits: EditedKeys<Key, Value>

@@ -7,13 +7,13 @@ final class OptimisticEdits<Key: Hashable & Sendable, Value: Sendable>: Sendable
   private let table: EntryTable<Key, Value>
   private let secondTier: SecondTierBinding<Key>?
   private let lifetimes: Lifetimes<Key, Value>
-  private let records: RecordPromoter<Key, Value>
+  private let records: SecondTierReader<Key, Value>
   private let writes: WritePipeline<Key, Value>
   private let keptTags: KeptTags<Value>
   private let isEqual: (@Sendable (Value, Value) -> Bool)?
 
   init(
-    _ parts: CacheParts<Key, Value>, records: RecordPromoter<Key, Value>, keptTags: KeptTags<Value>,
+    _ parts: CacheParts<Key, Value>, records: SecondTierReader<Key, Value>, keptTags: KeptTags<Value>,
     isEqual: (@Sendable (Value, Value) -> Bool)?
   ) {
     table = parts.table

@@ -39,7 +39,7 @@ struct ReadSnapshot<Key: Hashable & Sendable, Value: Sendable> {
   var condition: WriteCondition<Value> { .unchanged(since: version, of: flight) }
 }
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Reads a key that is watched. If memory has no value, it asks the second tier and decodes: outside all locks.
   ///
   /// - Parameters:

@@ -18,13 +18,13 @@ public struct CacheEntry<Key: CacheKey, Value: Sendable>: Sendable {
   /// The tiers that hold the value.
   public let residency: EntryResidency
 
-  @usableFromInline let records: RecordPromoter<Key, Value>
+  @usableFromInline let records: SecondTierReader<Key, Value>
   /// The tags, or nil for none. A copy of an empty array would cost reference counting.
   @usableFromInline let someTags: [String]?
 
   @inlinable
   init(
-    _ key: Key, _ state: EntryState, residency: EntryResidency, records: RecordPromoter<Key, Value>
+    _ key: Key, _ state: EntryState, residency: EntryResidency, records: SecondTierReader<Key, Value>
   ) {
     self.key = key
     cost = state.cost

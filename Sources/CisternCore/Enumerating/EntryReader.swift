@@ -4,7 +4,7 @@ public import Locking
 /// Compares keys of an enumeration with memory and the unconfirmed edits, at about one instant.
 @usableFromInline
 struct EntryReader<Key: CacheKey, Value: Sendable> {
-  @usableFromInline let records: RecordPromoter<Key, Value>
+  @usableFromInline let records: SecondTierReader<Key, Value>
   @usableFromInline let now: MonotonicTime
   @usableFromInline let wallNow: WallTime
   @usableFromInline let latestWriteTime: WallTime
@@ -12,7 +12,7 @@ struct EntryReader<Key: CacheKey, Value: Sendable> {
   @usableFromInline let measuresAge: Bool
 
   @usableFromInline
-  init(_ records: RecordPromoter<Key, Value>) {
+  init(_ records: SecondTierReader<Key, Value>) {
     self.records = records
     schemaVersion = records.schemaVersion
     measuresAge = records.lifetimes.measuresAge
@@ -135,7 +135,7 @@ struct EntryReader<Key: CacheKey, Value: Sendable> {
   }
 }
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Returns the value of a key, fresh or in grace, without a change of either tier. Uncounted in memory.
   func valueWithoutPromotion(of key: HashedKey<Key>) -> Value? {
     if let held = table.peek(key.key, hash: key.hash), !held.isGone(at: lifetimes.now()) { return held.value }

@@ -22,7 +22,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   /// The number of records that one transaction reads.
   @inlinable static var chunkSize: Int { 512 }
 
-  @usableFromInline let records: RecordPromoter<Key, Value>
+  @usableFromInline let records: SecondTierReader<Key, Value>
   @usableFromInline let selection: EntrySelection
   @usableFromInline let location: String
   @usableFromInline var position: KeyPosition?
@@ -54,7 +54,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   ///
   /// Memory comes before staging: a value that memory evicts was staged before.
   static func candidates(
-    of records: RecordPromoter<Key, Value>, prefix: [UInt8], after start: KeyPosition?
+    of records: SecondTierReader<Key, Value>, prefix: [UInt8], after start: KeyPosition?
   ) -> [Candidate] {
     var candidates: [Candidate] = []
     func add(_ key: Key, _ bytes: [UInt8]) {
@@ -70,7 +70,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     return sorted(candidates)
   }
 
-  static func position(of bytes: [UInt8], in records: RecordPromoter<Key, Value>) -> KeyPosition {
+  static func position(of bytes: [UInt8], in records: SecondTierReader<Key, Value>) -> KeyPosition {
     records.secondTier?.partition.position(of: bytes.rawSpan) ?? KeyPosition(bytes: bytes)
   }
 
@@ -236,7 +236,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   }
 }
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Throws if the second tier is closed. An enumeration would miss its records.
   @usableFromInline
   func checkIsOpen(to operation: String) throws(CisternError) {

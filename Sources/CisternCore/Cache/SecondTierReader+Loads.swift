@@ -23,7 +23,7 @@ enum LookupBesideFlight<Value: Sendable> {
   case nothing(fallback: Fallback<Value>?)
 }
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Looks in the second tier for the leader of a flight.
   ///
   /// The look-up runs on the leader's thread, because a read of a resident page costs less than a task.

@@ -1,6 +1,6 @@
 // Records of other versions of the cache's schema (`CacheSchema`).
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Interprets a record of another version. Runs the user's migration and the codec, outside all locks and
   /// transactions.
   @usableFromInline

@@ -2,7 +2,7 @@ import Synchronization
 
 // Uses of values with a time to idle. Memory notes each use, and the second tier gets some of them.
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Writes the record of a key again with a new time of its last use, if memory still holds the value with these uses.
   ///
   /// Observers are not notified. The function reads and stages outside the critical section of the use, and never

@@ -1,6 +1,6 @@
 // The end of values by time, as writes and look-ups notice it.
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Ends the value of an entry whose time is up, unless another thread already has.
   ///
   /// Its record ends too, unless another process has written or used the record since.

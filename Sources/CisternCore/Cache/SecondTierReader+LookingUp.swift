@@ -1,6 +1,6 @@
 // Look-ups that memory does not answer with a fresh value. The caller counts a miss if none of them has one.
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Returns the fresh value of a key after a look-up in memory.
   @inlinable
   func value(_ found: Shard<Key, Value>.LookUp, of key: HashedKey<Key>) -> Value? {

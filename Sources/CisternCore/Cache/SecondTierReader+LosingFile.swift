@@ -1,6 +1,6 @@
 // The loss of all committed records, because the file of the second tier was replaced. Staged writes are intact.
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Notifies observers of the loss, and of the values that are left. Called outside all locks and transactions.
   func loseFile(_ secondTier: SecondTierBinding<Key>) {
     // Released outside the locks.

@@ -1,6 +1,6 @@
 /// Brings values of the second tier into memory, and removes records that cannot be used.
 @usableFromInline
-final class RecordPromoter<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+final class SecondTierReader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let table: EntryTable<Key, Value>
   @usableFromInline let secondTier: SecondTierBinding<Key>?
   @usableFromInline let observers: ObserverRegistry<Key, Value>
@@ -73,7 +73,7 @@ struct FoundRecord<Value: Sendable> {
   var timing: Timing { preparedValue.timing }
 }
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Decodes a record, outside all locks and transactions.
   @inlinable
   func interpret(_ record: StoredRecord, of key: HashedKey<Key>) -> Interpretation<Value> {
@@ -184,7 +184,7 @@ extension RecordPromoter {
 
 // MARK: Edits
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Returns the value that the unconfirmed edits of a key show, if memory does not hold it; nil for a key without
   /// edits.
   @inlinable

@@ -1,6 +1,6 @@
 // Look-ups that return fresh and stale values alike, with their details.
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Returns the value of a key from either tier, if the demand accepts it. Never fetches. Counts a miss.
   @usableFromInline
   func find(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {

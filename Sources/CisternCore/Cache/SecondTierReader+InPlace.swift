@@ -12,7 +12,7 @@ enum InPlaceReading<Value: Sendable> {
   indirect case copied(StoredRecord)
 }
 
-extension RecordPromoter {
+extension SecondTierReader {
   /// Reads the record of a key, and decodes it. The caller must not hold a lock.
   ///
   /// - Returns: The interpretation of the record; nil if the second tier has no record.

@@ -1,4 +1,4 @@
-extension RecordPromoter {
+extension SecondTierReader {
   /// Returns false if no value is stored for a key. Does not look in the second tier.
   @inlinable
   func mayHaveStoredValue(of key: HashedKey<Key>) -> Bool {
