@@ -62,7 +62,9 @@ struct CommitGroup {
             partition: partition, clearCount: partition.clearCount, removesAll: false, writes: [], links: BatchLinks()))
       }
       let known = batches[place].invalidated?.invalidations ?? [:]
-      batches[place].invalidated = (known.merging(repeated) { max($0, $1) }, newest)
+      batches[place].invalidated = (
+        invalidations: known.merging(repeated) { max($0, $1) }, invalidationVersion: newest
+      )
     }
   }
 

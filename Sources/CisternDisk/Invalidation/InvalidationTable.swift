@@ -144,7 +144,7 @@ final class InvalidationTable: Sendable {
   func beginRepeating() -> (
     invalidations: [Invalidation: InvalidationVersion], invalidationVersion: InvalidationVersion
   ) {
-    state.withLock { ($0.beginRepeating(), $0.newest) }
+    state.withLock { (invalidations: $0.beginRepeating(), invalidationVersion: $0.newest) }
   }
 
   /// Sets the file versions that the current transaction gives to the invalidations.
