@@ -85,12 +85,14 @@
           do {
             try draft.save()
           } catch {
-            throw throwsCause ? error.cause ?? error : error
+            if throwsCause, let cause = error.cause { throw cause }
+            throw error
           }
           return ""
         }
       }
-      let cause = "\(try #require(try await records(1).first).metadata["cistern.cause"] ?? "")"
+      let record = try #require(try await records(1).first)
+      let cause = "\(record.metadata["cistern.cause"] ?? "")"
       #expect(cause.contains("1001") == includesKeys, "\(cause)")
       #expect(cause.contains("1 conflicting key") != includesKeys, "\(cause)")
     }
