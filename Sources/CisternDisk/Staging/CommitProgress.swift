@@ -127,9 +127,12 @@ struct CommitProgress: Sendable {
     note(Failure(tickets: durable.next()...settled, error: error))
   }
 
+  /// Marks every settled write as durable, and leaves its waiters for ``makeDurable()``.
+  mutating func noteSynchronized() { durable = settled }
+
   /// Marks every settled write as durable. Returns the waiters to resume.
   mutating func makeDurable() -> [Resumption] {
-    durable = settled
+    noteSynchronized()
     // The results of the waiters below depend on the failures.
     defer { forgetOldFailures() }
     let ready = waiters.filter { $0.waiter.ticket <= durable }

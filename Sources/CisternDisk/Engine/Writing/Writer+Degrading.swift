@@ -99,6 +99,8 @@ extension Writer {
     _ = engine.nextTicket()
     // The mode changes before the commit, so that writes from now on are staged for the disk again.
     engine.mode = .active
+    // The test of the disk has written these commits through. A failure of the next ones does not concern them.
+    engine.progress.withLock { $0.noteSynchronized() }
     commitStaged()
     guard engine.mode == .active else { return }
     retryDelay = initialRetryDelay

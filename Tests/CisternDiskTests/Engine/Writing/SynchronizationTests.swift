@@ -89,6 +89,19 @@ import Testing
     try? await tier.close()
   }
 
+  @Test func `a commit that a retry has written through is confirmed, although the next group fails`() async throws {
+    let tier = try openTier { $0 == 2 || $0 > 3 }
+    let cache = try tier.cache()
+    let first = try stage("a", in: cache)
+    await commit(through: first, in: tier)
+    await commit(through: try stage("b", in: cache), in: tier)
+    #expect(tier.engine.mode == .degraded)
+    // The wait asks for a retry. Its empty change and its write-through succeed, and the removal of "b" fails.
+    #expect(await Self.isCommitted(first, in: cache))
+    #expect(synchronizations.count == 1 && transactions.count > 3)
+    try? await tier.close()
+  }
+
   @Test func `the next opening checks a file whose write-through failed, although a later one succeeded`() async throws
   {
     var tier = try openTier()
