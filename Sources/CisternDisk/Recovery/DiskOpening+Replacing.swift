@@ -38,7 +38,7 @@ extension DiskOpening {
     add(.damagedRecord, "\(records) of the data file had a wrong checksum, and \(were) removed")
   }
 
-  /// Sets a damaged file aside, and removes one for whose copy there is no room. Throws after any other error: the file stays.
+  /// Sets a damaged file aside, and removes one whose copy lacks room. Throws after any other error: the file stays.
   private mutating func endFailedReplacement(
     of file: DiskFile, as layout: DiskLayout, isUnsuitable: Bool, _ failure: any Error
   ) throws(CisternError) {

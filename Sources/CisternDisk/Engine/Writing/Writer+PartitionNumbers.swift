@@ -14,7 +14,7 @@ extension Writer {
     }
   }
 
-  /// Purges dead generations, whose numbers can then name others. If there are none, gives up the next item or batch.
+  /// Purges dead generations, whose numbers can then name others. Without dead generations, gives up the next item or batch.
   ///
   /// No eviction of records frees a number. Returns false if the file has no room for a purge.
   func freePartitionNumbers(for commit: inout CommitState) throws(LMDBError) -> Bool {

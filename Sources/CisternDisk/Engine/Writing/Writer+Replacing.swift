@@ -146,7 +146,7 @@ extension Writer {
       engine.learnGeneration(of: partition, from: file)
     }
     engine.setFile(file)
-    // A partition that was opened meanwhile has found no file.
+    // A partition that was opened before `setFile` has found no file.
     for partition in engine.partitions where !partition.isLearned { engine.learnGeneration(of: partition) }
     return isContinued
   }
