@@ -10,7 +10,7 @@ import Testing
 /// Clears of one partition by several threads at the same time, as two stores of a directory make them.
 @Suite struct OverlappingClearsThreadsTests {
   #if THREAD_SANITIZER || DEBUG
-    private static let count = 1000
+    private static let count = 400
   #else
     private static let count = 10_000
   #endif

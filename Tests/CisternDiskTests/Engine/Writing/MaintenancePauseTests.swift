@@ -1,5 +1,6 @@
 import CisternTestSupport
 import Locking
+import Synchronization
 import Testing
 
 @testable import CisternCore
@@ -43,7 +44,8 @@ import Testing
     #expect(transactions.withLock { $0.count } == 2)
     #expect(tier.engine.mode == .active)
     transactions.withLock { $0.hasRoom = true }
-    // Nothing asks for the commit of this write, which therefore wakes the writer thread.
+    // Nothing asks for the commit of this write, which therefore wakes the writer thread from its wait.
+    while !tier.engine.writerIsIdle.load(ordering: .sequentiallyConsistent) { await Task.yield() }
     cache.put("later", bytes("later"))
     while !tier.engine.partitions.allSatisfy({ $0.invalidations.pending.isEmpty }) { await Task.yield() }
     #expect(cache.keys() == ["later"])
