@@ -147,8 +147,12 @@ extension OptimisticEdits {
     } else if snapshot.isGoneUnderEdits {
       intent.removalCause = .expired
     }
+    var condition = snapshot.condition
+    if let flight = snapshot.flight, confirmation == .stored, preparedValue == nil {
+      condition = .storingBelowEdits(flight, since: snapshot.version, tags: edited.timing.tags)
+    }
     var write = PreparedWrite<Key, Value>(
-      .show(intent), EntryWrite(preparedValue, if: snapshot.condition), staged: staged, keyBytes: keyBytes)
+      .show(intent), EntryWrite(preparedValue, if: condition), staged: staged, keyBytes: keyBytes)
     write.recordCondition = recordCondition
     write.edits = ShownEdits(edited, encodingError: encodingError)
     write.context = options.context

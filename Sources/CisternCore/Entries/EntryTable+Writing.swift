@@ -93,8 +93,9 @@ extension EntryTable {
   ) -> Bool {
     let invalidationVersion = write.condition.invalidationVersion ?? shard.invalidations.newest
     // Checked first: callers that joined a flight must know of the invalidation also if the flight has lost its entry.
-    if let preparedValue = write.preparedValue, invalidationVersion < shard.invalidations.newest,
-      shard.invalidations.concerns(key.key, tags: preparedValue.timing.tags, since: invalidationVersion)
+    if invalidationVersion < shard.invalidations.newest,
+      let tags = write.preparedValue?.timing.tags ?? write.condition.tagsBelowEdits,
+      shard.invalidations.concerns(key.key, tags: tags, since: invalidationVersion)
     {
       write.condition.flight?.noteInvalidation()
       return false

@@ -19,6 +19,9 @@ enum WriteCondition<Value: Sendable> {
   /// As ``unchanged(since:of:)``, for a write that contains nothing that the flight has fetched. The write is therefore not compared
   /// with invalidations since the flight began. Used by a fetch that removes the value below unconfirmed edits.
   case removing(Flight<Value>, since: KeyVersions.Version)
+  /// As ``unchanged(since:of:)``, for a fetched value that memory does not hold, because unconfirmed edits show none. The tags of the
+  /// fetched value are compared with invalidations.
+  case storingBelowEdits(Flight<Value>, since: KeyVersions.Version, tags: [String])
   /// The write applies if the key is absent and still has this write version. Used by promotions.
   ///
   /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
@@ -43,6 +46,7 @@ extension WriteCondition {
   var flight: Flight<Value>? {
     switch self {
     case .own(let flight), .leading(let flight), .keeping(let flight, _), .removing(let flight, _): flight
+    case .storingBelowEdits(let flight, _, _): flight
     case .unchanged(_, let flight): flight
     case .always, .unedited, .untouched, .unheld, .expired, .beside, .inUse: nil
     }
@@ -58,7 +62,7 @@ extension WriteCondition {
   @inlinable
   var isFetched: Bool {
     switch self {
-    case .untouched, .beside: true
+    case .untouched, .beside, .storingBelowEdits: true
     case .removing: false
     case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own, .leading, .keeping: flight != nil
     }
@@ -74,8 +78,12 @@ extension WriteCondition {
     switch self {
     case .untouched(_, let invalidationVersion), .beside(_, let invalidationVersion): invalidationVersion
     case .removing: nil
-    case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own, .leading, .keeping:
+    case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own, .leading, .keeping, .storingBelowEdits:
       flight?.invalidationVersion
     }
   }
+
+  /// The tags of a fetched value that memory does not hold; nil for other writes.
+  @inlinable
+  var tagsBelowEdits: [String]? { if case .storingBelowEdits(_, _, let tags) = self { tags } else { nil } }
 }

@@ -102,4 +102,34 @@ struct UnconfirmedEditsTests {
       try #require(subject.findings == [])
     }
   }
+
+  @Test(arguments: FieldsSubject.Kind.allCases, [true, false])
+  func `a fetched value that was invalidated does not come back below a removing edit`(
+    kind: FieldsSubject.Kind, isInvalidated: Bool
+  ) throws {
+    try SeededSchedule.explore(seeds: 30) { executor in
+      let subject = try FieldsSubject(plain: kind, on: executor)
+      let cache = subject.cache
+      let (fetch, gate) = (Gate(), Gate())
+      let edit = Self.edit(subject, gate: gate) { _ in nil }
+      await gate.arrivals(atLeast: 1)
+      let led = subject.task {
+        try await cache.value(forKey: "k", tags: ["tag"], policy: .reload) { _ in
+          await fetch.passUncancelled()
+          return ["fetched": 1]
+        }
+      }
+      await fetch.arrivals(atLeast: 1)
+      cache.removeAll(tagged: isInvalidated ? "tag" : "other")
+      fetch.open()
+      try #require(try await led.value == ["fetched": 1])
+      try #require(cache["k"] == nil)
+      gate.open()
+      _ = await edit.result
+      let value: Fields? = isInvalidated ? nil : ["fetched": 1]
+      try #require(cache["k"] == value)
+      try #require(subject.valuesFromBothTiers("k") == [value, value])
+      try #require(subject.findings == [])
+    }
+  }
 }
