@@ -108,21 +108,21 @@ struct UnconfirmedEditsTests {
     kind: FieldsSubject.Kind, isInvalidated: Bool
   ) throws {
     try SeededSchedule.explore(seeds: 30) { executor in
-      let subject = try FieldsSubject(plain: kind, on: executor)
+      let subject = try FieldsSubject(kind, on: executor)
       let cache = subject.cache
       let (fetch, gate) = (Gate(), Gate())
       let edit = Self.edit(subject, gate: gate) { _ in nil }
       await gate.arrivals(atLeast: 1)
       let led = subject.task {
-        try await cache.value(forKey: "k", tags: ["tag"], policy: .reload) { _ in
+        try await cache.load("k", policy: .reload) { _ in
           await fetch.passUncancelled()
-          return ["fetched": 1]
+          return .store(["fetched": 1], tags: ["tag"])
         }
       }
       await fetch.arrivals(atLeast: 1)
       cache.removeAll(tagged: isInvalidated ? "tag" : "other")
       fetch.open()
-      try #require(try await led.value == ["fetched": 1])
+      try #require(try await led.value?.value == ["fetched": 1])
       try #require(cache["k"] == nil)
       gate.open()
       _ = await edit.result
