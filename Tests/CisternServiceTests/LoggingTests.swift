@@ -85,7 +85,7 @@
           do {
             try draft.save()
           } catch {
-            if throwsCause, let cause = error.cause { throw cause }
+            if throwsCause, let cause = (error as? CisternError)?.cause { throw cause }
             throw error
           }
           return ""
