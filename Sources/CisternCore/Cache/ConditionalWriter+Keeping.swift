@@ -59,9 +59,7 @@ extension ConditionalWriter {
       guard snapshot.flight != nil else { return }
       let options = ReplacementOptions(WriteOptions())
       if let edited = snapshot.edited {
-        var write = edits.prepare(nil, below: edited, replacing: snapshot, of: key, options: options)
-        // The shown value is not a fetched one. If it were compared with invalidations as one, this could repeat without end.
-        write.entry = EntryWrite(write.entry.preparedValue, if: .removing(flight, since: snapshot.version))
+        let write = edits.prepare(nil, below: edited, replacing: snapshot, of: key, options: options)
         if writes.apply(write, to: key) != nil { return }
       } else if compareAndSet(.remove, of: key, replacing: snapshot, options: options) != nil {
         return

@@ -148,8 +148,9 @@ extension OptimisticEdits {
       intent.removalCause = .expired
     }
     var condition = snapshot.condition
-    if let flight = snapshot.flight, confirmation == .stored, preparedValue == nil {
-      condition = .storingBelowEdits(flight, since: snapshot.version, tags: edited.timing.tags)
+    if let flight = snapshot.flight {
+      let hasFetched = confirmation == .stored || confirmation == .refused
+      condition = .belowEdits(flight, since: snapshot.version, fetchedTags: hasFetched ? edited.timing.tags : nil)
     }
     var write = PreparedWrite<Key, Value>(
       .show(intent), EntryWrite(preparedValue, if: condition), staged: staged, keyBytes: keyBytes)

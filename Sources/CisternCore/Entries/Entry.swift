@@ -203,7 +203,7 @@ extension Entry {
     case .unedited: !isEdited
     case .unchanged(let earlier, let flight):
       watched?.version.hasSameValue(as: earlier) == true && (flight.map { isOwn($0, entry) } ?? true)
-    case .removing(let flight, let earlier), .storingBelowEdits(let flight, let earlier, _):
+    case .belowEdits(let flight, let earlier, _):
       isOwn(flight, entry) && watched?.version.hasSameValue(as: earlier) == true
     case .own(let flight): !isEdited && isOwn(flight, entry)
     case .leading(let flight): !isEdited && isOwn(flight, entry) && !flight.hasNewerRecord

@@ -94,7 +94,7 @@ extension EntryTable {
     let invalidationVersion = write.condition.invalidationVersion ?? shard.invalidations.newest
     // Checked first: callers that joined a flight must know of the invalidation also if the flight has lost its entry.
     if invalidationVersion < shard.invalidations.newest,
-      let tags = write.preparedValue?.timing.tags ?? write.condition.tagsBelowEdits,
+      let tags = write.preparedValue?.timing.tags ?? write.condition.fetchedTags,
       shard.invalidations.concerns(key.key, tags: tags, since: invalidationVersion)
     {
       write.condition.flight?.noteInvalidation()

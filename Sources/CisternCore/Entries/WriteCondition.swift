@@ -16,12 +16,11 @@ enum WriteCondition<Value: Sendable> {
   /// The write applies if the entry belongs to this flight, and the watched key still has the version that the flight read. Used by
   /// a fetch that confirms the value that was read, which may have left memory since.
   case keeping(Flight<Value>, since: KeyVersions.Version)
-  /// As ``unchanged(since:of:)``, for a write that contains nothing that the flight has fetched. The write is therefore not compared
-  /// with invalidations since the flight began. Used by a fetch that removes the value below unconfirmed edits.
-  case removing(Flight<Value>, since: KeyVersions.Version)
-  /// As ``unchanged(since:of:)``, for a fetched value that memory does not hold, because unconfirmed edits show none. The tags of the
-  /// fetched value are compared with invalidations.
-  case storingBelowEdits(Flight<Value>, since: KeyVersions.Version, tags: [String])
+  /// As ``unchanged(since:of:)``, for a write of a flight below unconfirmed edits.
+  ///
+  /// The edits can show another value than the fetched one, or none. `fetchedTags` are the tags of the fetched one, which are
+  /// compared with invalidations; nil if the write removes the value.
+  case belowEdits(Flight<Value>, since: KeyVersions.Version, fetchedTags: [String]?)
   /// The write applies if the key is absent and still has this write version. Used by promotions.
   ///
   /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
@@ -45,8 +44,7 @@ extension WriteCondition {
   @inlinable
   var flight: Flight<Value>? {
     switch self {
-    case .own(let flight), .leading(let flight), .keeping(let flight, _), .removing(let flight, _): flight
-    case .storingBelowEdits(let flight, _, _): flight
+    case .own(let flight), .leading(let flight), .keeping(let flight, _), .belowEdits(let flight, _, _): flight
     case .unchanged(_, let flight): flight
     case .always, .unedited, .untouched, .unheld, .expired, .beside, .inUse: nil
     }
@@ -62,8 +60,8 @@ extension WriteCondition {
   @inlinable
   var isFetched: Bool {
     switch self {
-    case .untouched, .beside, .storingBelowEdits: true
-    case .removing: false
+    case .untouched, .beside: true
+    case .belowEdits: fetchedTags != nil
     case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own, .leading, .keeping: flight != nil
     }
   }
@@ -77,13 +75,14 @@ extension WriteCondition {
   var invalidationVersion: InvalidationVersion? {
     switch self {
     case .untouched(_, let invalidationVersion), .beside(_, let invalidationVersion): invalidationVersion
-    case .removing: nil
-    case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own, .leading, .keeping, .storingBelowEdits:
+    // The shown value is not a fetched one. If it were compared as one, a removal could be tried again without end.
+    case .belowEdits(let flight, _, let fetchedTags): fetchedTags == nil ? nil : flight.invalidationVersion
+    case .always, .unedited, .unheld, .expired, .inUse, .unchanged, .own, .leading, .keeping:
       flight?.invalidationVersion
     }
   }
 
-  /// The tags of a fetched value that memory does not hold; nil for other writes.
+  /// The tags of a fetched value below unconfirmed edits; nil for other writes.
   @inlinable
-  var tagsBelowEdits: [String]? { if case .storingBelowEdits(_, _, let tags) = self { tags } else { nil } }
+  var fetchedTags: [String]? { if case .belowEdits(_, _, let tags) = self { tags } else { nil } }
 }
