@@ -10,6 +10,16 @@ struct SecondTierBesideFlightTests {
     .freshElseStale.timingOut(after: .seconds(5)),
   ]
 
+  /// Begins a reload that is in progress until its gate opens, and then fails.
+  private static func failingReload(of subject: Subject, until gate: Gate) async -> Task<Int, any Error> {
+    let reload = subject.load("a", policy: .reload) { _ in
+      try await gate.pass()
+      throw Broken()
+    }
+    await gate.arrivals(atLeast: 1)
+    return reload
+  }
+
   @Test(arguments: SubjectKind.tiered, policies)
   func `during a reload, a load returns the fresh value that only the second tier has`(
     kind: SubjectKind, policy: LoadPolicy
@@ -19,11 +29,7 @@ struct SecondTierBesideFlightTests {
       let gate = Gate()
       subject.cache["a"] = 1
       subject.cache.trim(toCost: 0)
-      let reload = subject.load("a", policy: .reload) { _ in
-        try await gate.pass()
-        throw Broken()
-      }
-      await gate.arrivals(atLeast: 1)
+      let reload = await Self.failingReload(of: subject, until: gate)
       let loaded = try await subject.cache.loadedValue(forKey: "a", policy: policy) { _ in throw Broken(number: 2) }
       try #require(loaded.value == 1 && loaded.source == .secondTier && !loaded.isStale)
       try #require(subject.cache.statistics.joins == 0 && subject.cache.statistics.diskHits == 1)
@@ -185,11 +191,7 @@ struct SecondTierBesideFlightTests {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor, expiry: .minute)
       let (cache, gate, loaded) = (subject.cache, Gate(), Recorder<Loaded<Int>>())
-      let reload = subject.load("a", policy: .reload) { _ in
-        try await gate.pass()
-        throw Broken()
-      }
-      await gate.arrivals(atLeast: 1)
+      let reload = await Self.failingReload(of: subject, until: gate)
       let tier = try #require(subject.tier)
       tier.setAfterLoad { _ in
         tier.setAfterLoad { _ in }
@@ -230,11 +232,7 @@ struct SecondTierBesideFlightTests {
       cache.setValue(-1, forKey: "a", tags: ["tag"])
       subject.clock.advance(by: .seconds(61))
       cache.trim(toCost: 0)
-      let reload = subject.load("a", policy: .reload) { _ in
-        try await gate.pass()
-        throw Broken()
-      }
-      await gate.arrivals(atLeast: 1)
+      let reload = await Self.failingReload(of: subject, until: gate)
       let tier = try #require(subject.tier)
       tier.setAfterLoad { _ in
         tier.setAfterLoad { _ in }
