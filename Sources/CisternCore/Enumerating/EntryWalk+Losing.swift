@@ -5,12 +5,16 @@ extension EntryWalk {
   ///
   /// Called after each chunk is read. The order matters: a key leaves the lost keys after it is in the list of the token.
   /// A record that is missing in the chunk is therefore in one of both.
+  ///
+  /// A tier without a list of lost keys can lose any record before it reports that. If memory holds its value, memory has the
+  /// key now.
   @usableFromInline
   mutating func addLostKeys() {
     let hasLostFile = records.secondTier?.partition.hasLostFile ?? false
     let pending = records.secondTier?.partition.lostKeys ?? []
+    let listsLostKeys = records.secondTier?.partition.listsLostKeys ?? true
     let losses = token.losses
-    if hasLostFile || losses.wholeLosses != wholeLosses {
+    if hasLostFile || !listsLostKeys || losses.wholeLosses != wholeLosses {
       wholeLosses = losses.wholeLosses
       listedLosses = 0
       candidates = Self.candidates(of: records, prefix: selection.prefix, after: position)

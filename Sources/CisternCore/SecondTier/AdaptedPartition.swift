@@ -80,9 +80,15 @@ package final class AdaptedPartition: TransactionalPartition {
 
   package func requireRemovalOfAll() { removalOfAllIsDue.store(true, ordering: .releasing) }
 
-  package var hasLostKeys: Bool { false }
+  /// True, because the tier does not tell.
+  package var hasLostKeys: Bool { true }
 
-  package func isLost(_ key: RawSpan) -> Bool { false }
+  package var listsLostKeys: Bool { false }
+
+  /// Whether a read finds no record. Between a loss and its report, only a tier that marks lost records says that it has the key.
+  package func isLost(_ key: RawSpan) -> Bool {
+    presence(of: key) == false || base.schemaVersion(ofLost: key) != nil
+  }
 
   package func acknowledgeLoss(of key: RawSpan) -> Bool { base.acknowledgeLoss(of: key) }
 

@@ -21,8 +21,11 @@ public protocol SecondTierPartition: Sendable {
 
   /// Returns whether the key has a record.
   ///
+  /// The cache also asks before it puts a value that it has read into memory. If the record has left since, the reader gets the
+  /// value, and memory does not keep it. Otherwise, the value would return after another reader has missed it.
+  ///
   /// The default implementation reads the record. A tier that counts reads in the order of eviction implements the
-  /// method, because the call is not a use of the record.
+  /// method, because the call is not a use of the record. So does a tier whose reads take long.
   ///
   /// - Parameter key: The bytes of the key.
   /// - Returns: Whether the key has a record.
@@ -52,10 +55,12 @@ public protocol SecondTierPartition: Sendable {
   /// Returns the schema version of a lost record whose loss is not acknowledged.
   ///
   /// A record of a newer version is absent for the cache and its observers, also after its loss (``CacheSchema``). The cache calls
-  /// the method in its critical section of the key, if ``contains(_:)`` is true and no read finds a record.
+  /// the method in its critical section of the key, if ``contains(_:)`` is true. A result other than nil says that no read finds a
+  /// record. The cache then puts no value that it has read before into memory.
   ///
   /// The default implementation returns nil. The cache then takes the lost record for one that it could read. A tier that
-  /// implements ``acknowledgeLoss(of:)`` also implements this method.
+  /// implements ``acknowledgeLoss(of:)`` also implements this method. Otherwise, a value can return to memory after a reader has
+  /// missed it.
   ///
   /// - Parameter key: The bytes of the key.
   /// - Returns: The schema version (``RecordMetadata/schemaVersion``), or nil if the key has no lost record.
@@ -100,8 +105,8 @@ public protocol SecondTierPartition: Sendable {
 
   /// Calls `body` with the key, the metadata, and the size of every record, in no particular order.
   ///
-  /// The enumeration includes staged records. It can include or omit a record that is written during the call. The
-  /// tier must hold no lock while it calls `body`.
+  /// The enumeration includes staged records. It can include or omit a record that is written or lost during the call. The cache
+  /// adds the keys that memory holds after the call. The tier must hold no lock while it calls `body`.
   ///
   /// If the state of the tier is ``SecondTierStatistics/Mode-swift.enum/degraded``, the enumeration counts as incomplete.
   /// `removeAll(where:)` then removes all records (``stageRemovalOfAll()``).

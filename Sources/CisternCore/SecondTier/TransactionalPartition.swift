@@ -75,12 +75,17 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
 
   // MARK: Record losses
 
-  /// Whether the loss of some record is not acknowledged. Cheap: called in critical sections, before each promotion to
+  /// Whether the loss of some record may be unacknowledged. Cheap: called in critical sections, before each promotion to
   /// memory.
   var hasLostKeys: Bool { get }
 
   /// The keys whose record was lost, and whose loss is not acknowledged.
   var lostKeys: [[UInt8]] { get }
+
+  /// Whether ``lostKeys`` has each unacknowledged loss.
+  ///
+  /// Otherwise, an enumeration compares the records with the keys that memory holds after it has read them.
+  var listsLostKeys: Bool { get }
 
   /// Returns whether the key's record was lost, and the loss is not acknowledged. Called in critical sections.
   func isLost(_ key: RawSpan) -> Bool
@@ -255,6 +260,8 @@ extension TransactionalPartition {
   package func acknowledgeFileLoss() -> Bool { false }
 
   package var lostKeys: [[UInt8]] { [] }
+
+  package var listsLostKeys: Bool { true }
 
   package func canHold(_ write: StagedWrite) -> Bool { canHold(batchBytes: write.stagedSize, count: 1) }
 

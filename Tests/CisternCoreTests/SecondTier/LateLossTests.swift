@@ -13,6 +13,8 @@ private final class LosingTier: SecondTier, SecondTierPartition {
     var lost: [[UInt8]: UInt32] = [:]
     var lossHandler: @Sendable ([RecordLoss]) -> Void = { _ in }
     var unreported: [RecordLoss] = []
+    /// The closure that the next read calls between its look-up and its return.
+    var duringRead: (@Sendable () -> Void)?
   }
 
   private let state = Guarded(State())
@@ -34,7 +36,12 @@ private final class LosingTier: SecondTier, SecondTierPartition {
     forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
     let key = key.copiedBytes()
-    guard let record = state.withLock({ $0.records[key] }) else { return nil }
+    let (found, duringRead) = state.withLock { state in
+      defer { state.duringRead = nil }
+      return (state.records[key], state.duringRead)
+    }
+    duringRead?()
+    guard let record = found else { return nil }
     return try body(record.metadata, record.bytes.rawSpan)
   }
 
@@ -79,6 +86,9 @@ private final class LosingTier: SecondTier, SecondTierPartition {
       guard try body(key.rawSpan, record.metadata, record.bytes.count) else { return }
     }
   }
+
+  /// Makes the next read call a closure between its look-up and its return.
+  func setDuringRead(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.duringRead = body } }
 
   /// Removes the record of a key. The loss is reported later.
   func lose(_ key: String) {
@@ -190,6 +200,35 @@ private final class LosingTier: SecondTier, SecondTierPartition {
       try #require(cache.checkInvariants() == [])
       token.cancel()
     }
+  }
+
+  @Test(arguments: [false, true])
+  func `a value that is lost while it is read does not return after a miss, whether its loss is reported`(
+    isReported: Bool
+  ) async throws {
+    let tier = LosingTier()
+    let store = try Store(
+      secondTier: tier, memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure(clock: ManualClock()))
+    let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+    let found = Recorder<Int?>()
+    for isLoad in [false, true] {
+      cache["a"] = 1
+      cache.trim(toCost: 0)
+      tier.setDuringRead {
+        tier.lose("a")
+        if isReported { tier.report() }
+        found.record(cache["a"])
+      }
+      if isLoad {
+        found.record(try await cache.value(forKey: "a") { _ in 2 })
+      } else {
+        found.record(cache["a"])
+      }
+      found.record(cache["a"])
+      tier.report()
+    }
+    #expect(found.elements == [nil, 1, nil, nil, 1, nil])
+    #expect(cache.checkInvariants() == [])
   }
 
   @Test(arguments: [false, true])

@@ -16,6 +16,8 @@ final class SmallTier: SecondTier {
     var listsTwice = false
     /// Whether the tier refuses a write.
     var refuses: @Sendable (StagedWrite) -> Bool = { _ in false }
+    /// The closure that the next read calls between its look-up and its return.
+    var duringRead: (@Sendable () -> Void)?
 
     mutating func nextTicket() -> CommitTicket {
       newest += 1
@@ -57,7 +59,12 @@ private struct SmallPartition: SecondTierPartition {
     forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
     let key = key.copiedBytes()
-    guard let record = tier.state.withLock({ $0.mode == .active ? $0.records[key] : nil }) else { return nil }
+    let (found, duringRead) = tier.state.withLock { state in
+      defer { state.duringRead = nil }
+      return (state.mode == .active ? state.records[key] : nil, state.duringRead)
+    }
+    duringRead?()
+    guard let record = found else { return nil }
     return try body(record.metadata, record.bytes.rawSpan)
   }
 

@@ -1,0 +1,54 @@
+import CisternTestSupport
+import CisternTesting
+import Testing
+
+@testable import CisternCore
+
+/// Records that a user's tier loses without a report.
+@Suite struct UnreportedLossTests {
+  private let tier = SmallTier()
+  private let store: Store
+  private let cache: Cache<String, Int>
+
+  init() throws {
+    store = try Store(
+      secondTier: tier, memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure(clock: ManualClock()))
+    cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)
+  }
+
+  @Test(arguments: [false, true])
+  func `an enumeration lists the keys of memory whose records were lost`(hasBegun: Bool) throws {
+    let keys = (10..<22).map { "k\($0)" }
+    for (number, key) in keys.enumerated() { cache[key] = number }
+    cache.trim(toCost: 0)
+    var walk = try EntryWalk(cache, .all, after: nil)
+    var found: [String] = []
+    if hasBegun { found = try walk.nextEntries(limit: 3).map(\.key) }
+    for key in ["k11", "k15", "k21"] {
+      #expect(cache[key] != nil)
+      tier.state.withLock { $0.records[Array(key.utf8)] = nil }
+    }
+    while !walk.isAtEnd { found += try walk.nextEntries(limit: 3).map(\.key) }
+    #expect(found == keys)
+  }
+
+  @Test(arguments: [false, true])
+  func `a value that is lost while it is read does not return after a miss`(isLoad: Bool) async throws {
+    cache["a"] = 1
+    cache.trim(toCost: 0)
+    let found = Recorder<Int?>()
+    let loseAndMiss: @Sendable () -> Void = { [tier, cache] in
+      tier.state.withLock { $0.records = [:] }
+      found.record(cache["a"])
+    }
+    tier.state.withLock { $0.duringRead = loseAndMiss }
+    if isLoad {
+      found.record(try await cache.value(forKey: "a") { _ in 2 })
+    } else {
+      found.record(cache["a"])
+    }
+    found.record(cache["a"])
+    #expect(found.elements == [nil, 1, nil])
+    #expect(cache.checkInvariants() == [])
+  }
+}
