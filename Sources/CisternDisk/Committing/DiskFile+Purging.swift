@@ -28,13 +28,12 @@ extension DiskFile {
   ///   records of its partition.
   func purge(upTo count: Int) throws(LMDBError) {
     var extents: ExtentState?
-    for generation in try deadGenerations() {
-      var isDone = false
-      while !isDone {
-        isDone = try step(&extents) { (step, transaction) throws(LMDBError) in
-          try step.records.purge(generation, upTo: count, in: &transaction).isDone
-        }
+    var dead = try deadGenerations()
+    while !dead.isEmpty {
+      let ended = try step(&extents) { (step, transaction) throws(LMDBError) in
+        try step.purge(dead, upTo: count, in: &transaction)
       }
+      dead.removeLast(ended)
     }
     // A cleared partition has no generation, and can have invalidations.
     let names = try environment.withRead { (transaction) throws(LMDBError) in try transaction.partitionNames(in: meta) }

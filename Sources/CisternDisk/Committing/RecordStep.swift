@@ -173,17 +173,17 @@ struct RecordStep {
 
   /// Removes up to `count` records of a dead generation.
   ///
-  /// Returns the approximate number of bytes that they occupied in the file, and whether the generation is empty.
-  /// The method then removes the row of the dead generation.
+  /// Returns the approximate number of bytes that they occupied in the file, their number, and whether the generation is
+  /// empty. The method then removes the row of the dead generation.
   mutating func purge(
     _ generation: Generation, upTo count: Int, in transaction: inout WriteTransaction
-  ) throws(LMDBError) -> (bytes: Int, isDone: Bool) {
+  ) throws(LMDBError) -> (bytes: Int, count: Int, isDone: Bool) {
     let start = DiskKey(startOf: generation)
     var bytes = 0
-    for _ in 0..<count {
+    for removed in 0..<count {
       guard let key = try first(from: start, in: &transaction), key.generation == generation else {
         if try transaction.remove(MetaTable.dead(generation), in: meta) { outcome.hasChanges = true }
-        return (bytes, true)
+        return (bytes, removed, true)
       }
       switch try removable(under: key, in: transaction) {
       case .record(let sequence, let size, _):
@@ -193,7 +193,7 @@ struct RecordStep {
       case nil: break
       }
     }
-    return (bytes, false)
+    return (bytes, count, false)
   }
 
   // MARK: Counts

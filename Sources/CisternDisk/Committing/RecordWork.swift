@@ -161,17 +161,17 @@ enum RecordWork: ~Copyable {
 
   /// Removes up to `count` records of a dead generation.
   ///
-  /// Returns the approximate number of bytes that they occupied in the file, and whether the generation is empty. The
-  /// method then removes the row of the dead generation.
+  /// Returns the approximate number of bytes that they occupied in the file, their number, and whether the generation is
+  /// empty. The method then removes the row of the dead generation.
   mutating func purge(
     _ generation: Generation, upTo count: Int, in transaction: inout IndexTransaction
-  ) throws(LMDBError) -> (bytes: Int, isDone: Bool) {
+  ) throws(LMDBError) -> (bytes: Int, count: Int, isDone: Bool) {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
       try step.purge(generation, upTo: count, in: &transaction)
     } extents: { (step, target) throws(LMDBError) in
       let former = step.state.log.liveBytes
-      let isDone = try step.purge(generation, upTo: count, in: &target)
-      return (former - step.state.log.liveBytes, isDone)
+      let purged = try step.purge(generation, upTo: count, in: &target)
+      return (former - step.state.log.liveBytes, purged.count, purged.isDone)
     }
   }
 

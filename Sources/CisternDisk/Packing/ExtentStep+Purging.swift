@@ -34,25 +34,26 @@ extension ExtentStep {
 
   /// Removes up to `count` records of a dead generation.
   ///
-  /// Returns whether the generation is empty. The method then removes its rows, and its number can name another one.
+  /// Returns their number, and whether the generation is empty. The method then removes its rows, and its number can name another
+  /// one.
   mutating func purge(
     _ generation: Generation, upTo count: Int, in target: inout some ExtentTarget & ~Copyable & ~Escapable
-  ) throws(LMDBError) -> Bool {
+  ) throws(LMDBError) -> (count: Int, isDone: Bool) {
     counts[generation] = .some(nil)
     var item = try target.move(toFirstFrom: .zero, of: generation)
-    for _ in 0..<count {
+    for removed in 0..<count {
       guard let current = item else {
         try target.endGeneration(generation, named: state.names.number(of: generation))
         state.names.remove(generation)
         outcome.hasChanges = true
-        return true
+        return (removed, true)
       }
       let address = current.address
       let size = try withRecord(at: address, in: target) { PackedHeader(trusting: $0, at: address)?.size } ?? nil
       try drop(FoundRecord(address: address, size: size ?? 0), current.digest, of: generation, in: &target)
       item = try target.moveToNext()
     }
-    return false
+    return (count, false)
   }
 
   /// Removes the records with these digests that the set conceals. Their removal is not reported as a loss.

@@ -138,7 +138,7 @@ struct ExtentStepTests: PackingFixture {
     for part in 0..<4 {
       #expect(!isDone && model.target.committed.index[.first]?.count == 30 - part * 10)
       _ = try model.transaction { (model, step) throws(LMDBError) in
-        isDone = try step.purge(.first, upTo: 10, in: &model.target)
+        isDone = try step.purge(.first, upTo: 10, in: &model.target).isDone
       }
     }
     #expect(isDone && model.target.committed.names == [PartitionNumber(number: 1): second])

@@ -129,9 +129,9 @@ struct SpaceReclaimer {
   private mutating func evict(_ step: inout WriteStep, in transaction: inout IndexTransaction) throws(LMDBError) -> Bool
   {
     if let dead = deadGenerations.last {
-      let (bytes, isDone) = try step.records.purge(dead, upTo: 4, in: &transaction)
-      debt -= bytes
-      if isDone {
+      let purged = try step.records.purge(dead, upTo: 4, in: &transaction)
+      debt -= purged.bytes
+      if purged.isDone {
         deadGenerations.removeLast()
         step.outcome.hasDeadGenerations = true
       }

@@ -34,15 +34,18 @@ extension Writer {
     engine.monitor.withLock { $0.maintenancePausedUntil = overflow ? .max : end }
   }
 
-  /// Continues the purge of a dead generation in one transaction.
+  /// Continues the purge of the dead generations in one transaction.
   func purgeSome() throws(LMDBError) {
-    guard let generation = deadGenerations.last, let file = engine.file else { return }
+    guard !deadGenerations.isEmpty, let file = engine.file else { return }
+    let generations = deadGenerations
     let count = max(1, deviceRoom.limits.pagesPerTransaction / 4)
-    let isDone = try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
-      try step.records.purge(generation, upTo: count, in: &transaction).isDone
+    let ended = try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
+      try step.purge(generations, upTo: count, in: &transaction)
     }
-    guard isDone else { return }
-    deadGenerations.removeAll { $0 == generation }
+    guard ended > 0 else { return }
+    // The commit may have read the list anew.
+    let purged = Set(generations.suffix(ended))
+    deadGenerations.removeAll { purged.contains($0) }
     // The file can have more of them than the writer thread has read.
     if deadGenerations.isEmpty { loadDeadGenerations() }
   }
