@@ -20,6 +20,8 @@ final class DiskFile: Sendable {
   let renewalState = RenewalState()
   /// The note by which the next opening recognizes the file.
   let note = FileNote()
+  /// Whether the file could not be read for its copy.
+  let hasFailedAsSource = Atomic<Bool>(false)
   /// The identity of the file. Nil in a file of an older version until it gets one.
   var identity: StoreIdentity? { identityState.withLock { $0 } }
   /// Whether this opening began the file.

@@ -81,8 +81,10 @@ package struct DiskFaults: Sendable {
   package var atCommit: @Sendable () -> Fault?
   /// Returns the fault of an opening, after it has opened the data file.
   package var atOpening: @Sendable () -> Fault? = { nil }
-  /// Returns the fault of the rewriting of the data file for another limit or layout.
+  /// Returns the fault of the new file when the data file is rewritten for another limit or layout.
   package var atReplacement: @Sendable () -> Fault? = { nil }
+  /// Returns the fault of the data file when it is read for its rewriting.
+  package var atSourceReading: @Sendable () -> Fault? = { nil }
   /// Returns the fault of an attempt to hold the gate, under which the engine closes or replaces the file.
   package var atGate: @Sendable () -> Fault? = { nil }
   /// Returns the fault of a write-through to the device.

@@ -8,7 +8,7 @@ extension DiskFile {
   func copyRows(
     to table: Database, of new: Environment, counts: [Generation: GenerationCounts]
   ) throws(LMDBError) {
-    let rows = try environment.withRead { (transaction) throws(LMDBError) in
+    let rows = try readAsSource { (transaction) throws(LMDBError) in
       var rows: [(key: [UInt8], row: [UInt8])] = []
       var cursor = try transaction.cursor(in: meta)
       while try cursor.moveToNext() {
@@ -33,7 +33,7 @@ extension DiskFile {
 
   /// Copies the renewals of kept records to the table of a new file, in which the records have the same keys.
   func copyRenewals(of kept: KeptRecords, to table: Database, of new: Environment) throws(LMDBError) {
-    let rows = try environment.withRead { (transaction) throws(LMDBError) -> [(key: [UInt8], row: [UInt8])] in
+    let rows = try readAsSource { (transaction) throws(LMDBError) -> [(key: [UInt8], row: [UInt8])] in
       guard try mayHaveRenewals(in: transaction) else { return [] }
       var rows: [(key: [UInt8], row: [UInt8])] = []
       for entry in kept.entries {

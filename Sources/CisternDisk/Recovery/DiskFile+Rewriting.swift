@@ -21,7 +21,8 @@ extension DiskFile {
   ///   - extents: The layout of its extents. Nil for the one that follows from the size of the map.
   ///   - finish: Uses the new file, which is then closed.
   /// - Returns: The numbers of records that readers of this file see, and that the new file does not have.
-  /// - Throws: `LMDBError` if a file cannot be read or written, and the error of `finish`.
+  /// - Throws: `LMDBError` if a file cannot be read or written, and the error of `finish`. ``causes(_:)`` tells whether this file
+  ///   is the reason.
   func rewrite(
     into directory: String, options: EnvironmentOptions, largestRecord: Int, extents: ExtentLayout? = nil,
     _ finish: (DiskFile) throws(LMDBError) -> Void
@@ -32,8 +33,9 @@ extension DiskFile {
     do throws(LMDBError) {
       // The records that follow are counted again.
       try copyRows(to: new.meta, of: new.environment, counts: [:])
-      let records = try CopiedRecords(
-        of: self, mapSize: options.mapSize, extents: extents, largestRecord: largestRecord)
+      let records = try asSource { () throws(LMDBError) -> CopiedRecords in
+        try CopiedRecords(of: self, mapSize: options.mapSize, extents: extents, largestRecord: largestRecord)
+      }
       omissions.damaged = try copy(records, to: new)
       omissions.withoutRoom = records.total - omissions.damaged - (try new.recordCount)
       try finish(new)
@@ -115,7 +117,7 @@ extension DiskFile {
   private func drafts(
     of records: CopiedRecords, from position: Int
   ) throws(LMDBError) -> [(generation: Generation, draft: RecordDraft?)] {
-    try environment.withRead { (transaction) throws(LMDBError) in
+    try readAsSource { (transaction) throws(LMDBError) in
       var drafts: [(generation: Generation, draft: RecordDraft?)] = []
       var bytes = 0
       var next = position

@@ -31,7 +31,8 @@ extension DiskFile {
   /// No other process may have the file open. If the process ends at any time, one of the two files is there,
   /// complete.
   ///
-  /// This method does not change the file itself, which can be so full that LMDB has no page for a change.
+  /// This method does not change the file itself, which can be so full that LMDB has no page for a change. After an error that the
+  /// file does not cause (``causes(_:)``), the file is as it was.
   ///
   /// - Returns: The number of damaged records that were found, and are left out.
   func replaceByNewest(
@@ -39,12 +40,14 @@ extension DiskFile {
   ) throws -> Int {
     switch required {
     case .ordered:
-      let metaPages = try environment.withRead { (transaction) throws(LMDBError) in
+      let metaPages = try readAsSource { (transaction) throws(LMDBError) in
         try transaction.statistics(of: meta).pageCount
       }
       // LMDB's two meta pages, and its table of free pages.
-      let kept = try KeptRecords(
-        of: self, pages: max(0, limits.lowWatermark - metaPages - 6), largestRecord: limits.largestRecord)
+      let pages = max(0, limits.lowWatermark - metaPages - 6)
+      let kept = try asSource { () throws(LMDBError) -> KeptRecords in
+        try KeptRecords(of: self, pages: pages, largestRecord: limits.largestRecord)
+      }
       try replace { (copy) throws(LMDBError) in
         let new = try Environment.open(directory: copy, options: options)
         do throws(LMDBError) {
@@ -174,7 +177,7 @@ extension DiskFile {
   ) throws(LMDBError) -> [(key: [UInt8], record: [UInt8])] {
     var next = position
     defer { position = next }
-    return try environment.withRead { (transaction) throws(LMDBError) in
+    return try readAsSource { (transaction) throws(LMDBError) in
       var copies: [(key: [UInt8], record: [UInt8])] = []
       var bytes = 0
       while next < kept.entries.count, bytes < DiskFile.copiedAtOnce {

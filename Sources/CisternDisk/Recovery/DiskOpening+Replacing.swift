@@ -28,7 +28,11 @@ extension DiskOpening {
 
   /// Closes the file, and replaces it with a copy of the records that fit.
   private mutating func replace(_ file: DiskFile, as layout: DiskLayout) throws {
-    if let fault = options.faults.atReplacement() { throw fault.error(of: "replace the data file") }
+    let faults = options.faults
+    if let fault = faults.atReplacement() { throw fault.error(of: "replace the data file") }
+    try file.asSource { () throws(LMDBError) in
+      if let fault = faults.atSourceReading() { throw fault.error(of: "read the data file") }
+    }
     var options = environmentOptions()
     // The copy is synchronized once, at its end.
     options.durability = .noSync
@@ -58,7 +62,8 @@ extension DiskOpening {
     }
     try lmdb { () throws(LMDBError) in try file.close() }
     let error = options.diagnosis(of: lmdbError, in: directory)
-    if error.isAboutTheFile { return try setAside("\(error)") }
+    // An error of the copy, for example of its environment, says nothing about the file.
+    if file.causes(error) { return try setAside("\(error)") }
     // Only a lack of room would end each later attempt in the same way.
     guard isUnsuitable, error.code == .noSpace || error.code == .mapFull else {
       throw CisternError(

@@ -1,4 +1,5 @@
 import CisternTestSupport
+import LMDB
 import Testing
 
 @testable import CisternCore
@@ -22,7 +23,7 @@ import Testing
     try await tier.close()
   }
 
-  @Test(arguments: [DiskFaults.Fault.outOfResources, .permission, .inputOutput], DiskLayout.both)
+  @Test(arguments: [DiskFaults.Fault.outOfResources, .permission, .inputOutput, .panic, .corrupted], DiskLayout.both)
   func `a file that cannot be rewritten for a smaller limit now loses nothing`(
     fault: DiskFaults.Fault, layout: DiskLayout
   ) async throws {
@@ -47,6 +48,42 @@ import Testing
     #expect(delivered.reportCodes == [.setAside])
     #expect(try tier.cache().keys() == [])
     try await tier.close()
+  }
+
+  @Test(arguments: [DiskFaults.Fault.panic, .corrupted], DiskLayout.both)
+  func `a damaged file that must be rewritten is set aside`(fault: DiskFaults.Fault, layout: DiskLayout) async throws {
+    let scratch = TemporaryDirectory()
+    try await fillLarge(scratch, layout)
+    var faults = DiskFaults()
+    faults.atSourceReading = { fault }
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, limit: .mebibytes(1), layout: layout, delivered: delivered, faults: faults)
+    #expect(delivered.reportCodes == [.setAside])
+    #expect(try tier.cache().keys() == [])
+    try await tier.close()
+  }
+
+  @Test(arguments: DiskLayout.both, DiskLayout.both)
+  func `an error of a copy concerns the file that causes it`(former: DiskLayout, next: DiskLayout) async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch, layout: former)
+    try tier.cache().put("k", bytes("value"))
+    try await tier.close()
+    let limits = try DiskLimits(.mebibytes(16), location: "")
+    let options = EnvironmentOptions(mapSize: limits.mapSize, maximumDatabases: 4)
+    let file = try DiskFile.open(directory: scratch.store, options: options, layout: .only(former))
+    // The copy has no room for its tables.
+    let withoutTables = EnvironmentOptions(mapSize: limits.mapSize, maximumDatabases: 0)
+    let ofCopy = #expect(throws: LMDBError.self) {
+      _ = try file.replaceByNewest(within: limits, as: next, options: withoutTables)
+    }
+    let error = try #require(ofCopy)
+    #expect(error.isAboutTheFile && !file.causes(error))
+    #expect(try file.isInPlace())
+    try file.close()
+    #expect(throws: LMDBError.self) { _ = try file.replaceByNewest(within: limits, as: next, options: options) }
+    let damage = LMDBError(.corrupted, operation: "read", message: "the file is damaged")
+    #expect(file.causes(damage))
   }
 
   /// Creates a store that is larger than the smaller limit.
