@@ -1,25 +1,48 @@
 import CisternCore
 import LMDB
+import Locking
 
 extension DiskEngine {
   /// Ends the engine after its last owner closed.
   ///
-  /// The writer thread closes the file. A read-only engine has no writer thread, and closes the file here.
+  /// The writer thread closes the file. A read-only engine has no writer thread, and closes the file here, or on a new thread.
   func stop() {
-    if options.isReadOnly {
-      mode = .closed
-      let reports = closeFile()
-      monitor.change { $0.life = .stopped }
-      DiskRegistry.shared.forget(self)
-      // A handler can open the directory again from here on.
-      for report in reports { self.report(report) }
-    } else {
+    guard options.isReadOnly else {
       hasNoOwner.store(true, ordering: .releasing)
       monitor.change { $0.life = .stopping }
+      return
+    }
+    mode = .closed
+    // The close waits for all readers. This thread can be one, or one for which a reader waits.
+    if DiskRegistry.shared.isCallerAwaited, startClosingToRead() { return }
+    closeToRead()
+  }
+
+  /// Closes a read-only engine on a new thread. Returns false if no thread can be started.
+  private func startClosingToRead() -> Bool {
+    do {
+      try SystemThread.start { self.closeToRead() }
+      return true
+    } catch {
+      return false
     }
   }
 
-  /// Suspends until the writer thread has ended and the file is closed.
+  /// Closes a read-only engine.
+  private func closeToRead() {
+    let reports = closeFile()
+    let waiters = monitor.change { state in
+      state.life = .stopped
+      defer { state.stopWaiters = [] }
+      return state.stopWaiters
+    }
+    DiskRegistry.shared.forget(self)
+    // A handler can open the directory again from here on.
+    for report in reports { self.report(report) }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Suspends until the file is closed, and a writer thread has ended.
   func waitForStop() async {
     await withCheckedContinuation { continuation in
       let hasStopped = monitor.change { state in

@@ -50,14 +50,12 @@ extension DiskEngine {
 
   /// Asks the writer thread to follow the path to another directory. Blocks the thread until it has done so or failed.
   ///
-  /// Two kinds of threads do not wait, because the writer thread could wait for them:
-  /// - A writer thread, on which a report handler opens a store.
-  /// - A thread that reads the file. The writer thread closes the file only after its readers.
+  /// A thread for which a writer thread can wait does not block.
   func awaitFollowing() {
     if isInherited { return }
     let ticket = nextTicket()
     monitor.change { $0.isAsked = true }
-    if Writer.current != nil || isReadByCurrentThread { return }
+    if DiskRegistry.shared.isCallerAwaited { return }
     // Each duty of the writer thread ends with a wake-up, or with another duty if more is staged than the limits allow.
     monitor.wait { state in
       state.life == .stopped || progress.withLock { $0.settled >= ticket } ? () : nil

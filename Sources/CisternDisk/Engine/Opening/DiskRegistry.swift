@@ -104,7 +104,8 @@ final class DiskRegistry: Sendable {
     guard engine.isLeaving(identity), !arriving.contains(where: { $0 === engine }) else { return }
     throw CisternError(
       .storeInUse,
-      "a store of this process has the directory open under its former path \(engine.directory), and cannot release it while the disk fails",
+      "a store of this process has the directory open under its former path \(engine.directory), and cannot release it while the disk "
+        + "fails, or while this thread runs a report handler or reads a file",
       location: location, remedy: "Close that store")
   }
 
