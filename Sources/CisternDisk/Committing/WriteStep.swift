@@ -189,6 +189,9 @@ struct WriteStep: ~Copyable {
   /// Returns the state of a file of extents after the commit. Nil for another layout.
   consuming func committed() -> ExtentState? { records.committed() }
 
-  /// Returns the state of a file of extents after an abort. Nil for another layout.
-  consuming func aborted() -> ExtentState? { records.aborted() }
+  /// Takes back the versions of invalidations. Returns the state of a file of extents after an abort. Nil for another layout.
+  consuming func aborted() -> ExtentState? {
+    for (partition, _, _) in outcome.invalidations { partition.invalidations.withdrawAssigned() }
+    return records.aborted()
+  }
 }

@@ -105,6 +105,15 @@ struct InvalidationState: Sendable {
   /// A reader can see the transaction's commit before the call of ``publish(_:row:transaction:)``.
   mutating func assign(_ rows: [Invalidation: FileInvalidationVersion]) { assigned = rows }
 
+  /// Takes back the file versions of the current transaction, because it is aborted. Another process can assign the same ones.
+  mutating func withdrawAssigned() {
+    defer { assigned = [:] }
+    guard let first = assigned.values.min(), let row, row.invalidationVersion >= first else { return }
+    // A reader has taken another process's commit for this transaction, since LMDB aborted it.
+    forgotten = newest.next()
+    raise(to: forgotten)
+  }
+
   /// Stages the invalidations again, because they were not committed. Returns the number of added ones.
   mutating func restore() -> Int {
     let before = staged.count

@@ -150,6 +150,14 @@ final class InvalidationTable: Sendable {
   /// Sets the file versions that the current transaction gives to the invalidations.
   func assign(_ rows: [Invalidation: FileInvalidationVersion]) { state.withLock { $0.assign(rows) } }
 
+  /// Takes back the file versions of the current transaction, because it is aborted.
+  func withdrawAssigned() {
+    state.withLock { state in
+      state.withdrawAssigned()
+      note(state)
+    }
+  }
+
   /// Stages the invalidations again, because they were not committed. Returns the number of added ones.
   func restore() -> Int { state.withLock { $0.restore() } }
 

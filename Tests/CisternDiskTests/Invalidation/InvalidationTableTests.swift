@@ -165,6 +165,24 @@ import Testing
     #expect(visibility(4, snapshot: 8) == .visible)
   }
 
+  @Test(arguments: [false, true], [false, true])
+  func `another process's invalidation with the version of an aborted commit conceals values fetched before it`(
+    isEnded: Bool, isLearnedFirst: Bool
+  ) throws {
+    table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
+    let own = stage(.tag("red"))
+    _ = try #require(table.beginCommitting())
+    let red: [Invalidation: FileInvalidationVersion] = [.tag("red"): 1]
+    table.assign(red)
+    // A reader can learn of the other commit between the abort and the withdrawal.
+    if !isLearnedFirst { table.withdrawAssigned() }
+    let rows = isEnded ? InvalidationRows(ended: red) : InvalidationRows(inForce: red)
+    table.learn(row(1, changes: isEnded ? 2 : 1), rows, transaction: 5)
+    if isLearnedFirst { table.withdrawAssigned() }
+    #expect(conceals(metadata(own.number)) && !conceals(set(own.number)))
+    #expect(!conceals(metadata(table.invalidationVersion.number)))
+  }
+
   @Test func `a new invalidation above the bound is refused but counted, and a repeated one is accepted`() {
     #expect(table.stage(.tag("a"), limit: 100) { 1 }.change == .added(1))
     let (invalidationVersion, change) = table.stage(.tag("b"), limit: 100) { 2 }

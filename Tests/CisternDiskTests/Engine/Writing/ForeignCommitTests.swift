@@ -33,6 +33,42 @@ import Testing
     try await tier.close()
   }
 
+  @Test func `a fetch is compared with another process's invalidation that has the version of an aborted commit`()
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch, interval: .unreachable)
+    let file = try #require(tier.engine.file)
+    let (own, other) = (Partition(name: "values"), Partition(name: "values"))
+    for partition in [own, other] {
+      tier.engine.learnGeneration(of: partition, from: file)
+      _ = partition.stageInvalidation(.tag("gone"), limit: 1 << 20) { 1 }
+    }
+    let fetched = DiskPartition.metadata(tags: ["gone"]).with {
+      $0.localVersion = own.invalidations.invalidationVersion
+    }
+    #expect(throws: LMDBError.self) { try commit(own, in: file, failingWith: .mapFull) }
+    #expect(!own.invalidations.conceals(fetched, key: bytes("k").rawSpan))
+    try commit(other, in: file)
+    tier.engine.learnGeneration(of: own, from: file)
+    #expect(own.invalidations.fileVersion == 1)
+    #expect(own.invalidations.conceals(fetched, key: bytes("k").rawSpan))
+    try await tier.close()
+  }
+
+  /// Commits the staged invalidations of a partition as the writer of a process does.
+  private func commit(
+    _ partition: Partition, in file: DiskFile, failingWith fault: DiskFaults.Fault? = nil
+  ) throws(LMDBError) {
+    guard let (invalidations, version) = partition.invalidations.beginCommitting() else { return }
+    var extents: ExtentState?
+    try file.withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
+      try step.put(invalidations, invalidationVersion: version, of: partition, in: &transaction.transaction)
+      try step.finish(in: &transaction)
+      if let fault { throw fault.error(of: "commit") }
+    }
+  }
+
   @Test func `a commit that is published late leaves the generation of another process's later commit`() {
     let partition = Partition(name: "values")
     partition.learn(generation: .first, transaction: 9)
