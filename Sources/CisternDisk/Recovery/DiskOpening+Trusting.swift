@@ -27,11 +27,22 @@ extension DiskOpening {
     }
   }
 
-  /// Returns the mark of a data file that is about to begin.
-  private func freshMark(_ identity: StoreIdentity) -> BootMark {
-    BootMark(
-      state: options.durability == .processCrash ? .unsynchronized : .sound, boot: currentBoot(), limit: limits.limit,
+  /// Returns the mark of a data file that begins.
+  private func freshMark(_ identity: StoreIdentity?, isAlone: Bool) -> BootMark {
+    // Another process can write commits that it does not synchronize.
+    let isSynchronized = options.durability == .powerCut && isAlone
+    return BootMark(
+      state: isSynchronized ? .sound : .unsynchronized, boot: currentBoot(), limit: limits.limit,
       file: MarkedFile(identity: identity))
+  }
+
+  /// Returns the mark of an open file that is not the file of the former mark.
+  private func mark(of file: DiskFile, after former: BootMark, isAlone: Bool) -> BootMark {
+    // The distrust of the former file does not concern a new one.
+    if file.isNew, !former.isTrustworthy(boot: currentBoot()) { return freshMark(file.identity, isAlone: isAlone) }
+    var mark = former
+    mark.file = MarkedFile(identity: file.identity)
+    return mark
   }
 
   /// Renames folders that have the name of a file of the store.
@@ -84,7 +95,7 @@ extension DiskOpening {
           opening.compareHistory(mark)
         }
         // The mark is written before a file begins, because a power cut could tear the file.
-        var current = mark ?? opening.freshMark(newIdentity)
+        let current = mark ?? opening.freshMark(newIdentity, isAlone: isAlone)
         if mark == nil { try claim.write(current) }
         var file = try DiskFile.open(
           directory: directory, options: environmentOptions, layout: .any(beginning: opening.options.layoutOfNewFile),
@@ -92,10 +103,7 @@ extension DiskOpening {
         do {
           file = try opening.requireIdentity(file, mark?.file.identity, isAlone: isAlone)
           if current.file.identity != file.identity {
-            // The distrust of the former file does not concern a new one.
-            if file.isNew, current.state == .failed { (current.state, current.boot) = (.unsynchronized, currentBoot()) }
-            current.file = MarkedFile(identity: file.identity)
-            try claim.write(current)
+            try claim.write(opening.mark(of: file, after: current, isAlone: isAlone))
           }
         } catch {
           try? file.close()

@@ -106,6 +106,39 @@ import Testing
     try await tier.close()
   }
 
+  @Test(arguments: [BootMark.State.unreadable, .failed, .unsynchronized], [Durability.powerCut, .processCrash])
+  func `a new file in place of a distrusted one is trusted when it is opened again`(
+    state: BootMark.State, durability: Durability
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, durability: durability, delivered: delivered)
+    let cache = try tier.cache()
+    cache.put("before", bytes("before"))
+    try await tier.flush()
+    // In place, because the open store has a claim on the file. The mark is one of another boot session.
+    let distrusted = BootMark(state: state, boot: "another", limit: 0)
+    let handle = try FileHandle(forWritingTo: scratch.url("store/cistern.mark"))
+    try handle.write(contentsOf: state == .unreadable ? bytes("damaged") : distrusted.bytes)
+    try handle.close()
+    var reports: [StoreReport.Code] = []
+    for (key, expected) in [("after", [.filesReplaced, .setAside]), ("later", [.filesReplaced])]
+      as [(String, [StoreReport.Code])]
+    {
+      try FileManager.default.removeItem(at: scratch.url("store/lock.mdb"))
+      cache.put(key, bytes(key))
+      try await tier.flush()
+      reports += expected
+      #expect(delivered.reportCodes == reports)
+      let mark = try #require(try tier.engine.claim.readMark())
+      #expect(mark.state == (durability == .powerCut ? .sound : .unsynchronized))
+      // Other processes compare their limit with this one.
+      #expect(mark.limit == 16 << 20)
+    }
+    #expect(cache.get("before") == nil && cache.get("after") == bytes("after"))
+    try await tier.close()
+  }
+
   @Test func `a flush without staged writes also reports removed files`() async throws {
     let scratch = TemporaryDirectory()
     let (tier, cache, delivered) = try await tierWithRecord(in: scratch)
