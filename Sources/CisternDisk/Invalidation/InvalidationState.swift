@@ -221,7 +221,9 @@ struct InvalidationState: Sendable {
 
   /// Marks the invalidations of the old file as those to repeat, because another file is open. Returns the number of added
   /// ones.
-  mutating func forgetFile() -> Int {
+  ///
+  /// Repeats ended ones as long as all invalidations in force fit into `limit` bytes.
+  mutating func forgetFile(repeatingEndedUpTo limit: Int) -> Int {
     let before = repeated.count
     for (invalidation, invalidationVersion) in committed.invalidationVersions {
       let own = noticed[invalidation] ?? InvalidationVersion(sameNumberAs: invalidationVersion)
@@ -232,13 +234,27 @@ struct InvalidationState: Sendable {
         repeated[invalidation] = max(own, repeated[invalidation] ?? .zero)
       }
     }
+    repeatEnded(limit: limit)
     committed = InvalidationSet()
     noticed = [:]
     ofOtherProcesses = InvalidationSet()
+    // The records of the other file have versions of their own order.
+    endedInFile = InvalidationSet()
     row = nil
     rowTransaction = .zero
     purgedTransaction = .zero
     return repeated.count - before
+  }
+
+  /// Puts ended invalidations in force again, the newest ones first.
+  private mutating func repeatEnded(limit: Int) {
+    for (invalidation, own) in ended.invalidationVersions.sorted(by: { $0.value > $1.value })
+    where inForce.invalidationVersions[invalidation] == nil {
+      guard hasRoom(for: invalidation, limit: limit) else { return }
+      uncommitted.add(invalidation, invalidationVersion: own)
+      inForce.add(invalidation, invalidationVersion: own)
+      repeated[invalidation] = own
+    }
   }
 
   private mutating func end(

@@ -204,10 +204,12 @@ final class InvalidationTable: Sendable {
 
   /// Marks the invalidations of the old file as those to repeat, because another file is open. Returns the number of added
   /// ones.
-  func forgetFile() -> Int {
+  ///
+  /// Repeats ended ones as long as all invalidations in force fit into `limit` bytes.
+  func forgetFile(repeatingEndedUpTo limit: Int) -> Int {
     state.withLock { state in
       defer { note(state) }
-      return state.forgetFile()
+      return state.forgetFile(repeatingEndedUpTo: limit)
     }
   }
 

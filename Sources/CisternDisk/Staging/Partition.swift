@@ -266,15 +266,16 @@ final class Partition: Sendable {
 
   /// Resets the partition after another file, or an older copy, replaced the old one.
   ///
-  /// Staged writes stay. Returns the number of additional changes that are staged for the new file.
-  func forgetFile() -> Int {
+  /// Staged writes stay. Ended invalidations are staged again as long as all invalidations in force fit into `limit` bytes. Returns
+  /// the number of additional changes that are staged for the new file.
+  func forgetFile(repeatingEndedUpTo limit: Int = 0) -> Int {
     control.withLock { control in
       control.generation = .zero
       visible.store(Partition.word(clearCount, .zero), ordering: .releasing)
       knownTransaction.store(.zero, ordering: .releasing)
     }
     isDirty.store(true, ordering: .sequentiallyConsistent)
-    return invalidations.forgetFile()
+    return invalidations.forgetFile(repeatingEndedUpTo: limit)
   }
 
   // MARK: Record losses

@@ -1,4 +1,5 @@
 import CisternTestSupport
+import Foundation
 import Testing
 
 @testable import CisternCore
@@ -53,6 +54,28 @@ import Testing
     let again = try openTier(scratch)
     #expect(try again.cache("three").keys().count == 15)
     try await again.close()
+  }
+
+  @Test func `an invalidation of all partitions holds for those that are not open, also in an older copy of the file`()
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, names: ["one", "two"])
+    let tier = try openTier(scratch, interval: .unreachable)
+    let one = try tier.cache("one")
+    let older = try Data(contentsOf: scratch.dataFile)
+    try await tier.waitForCommit(invalidate("gone", in: tier, besides: ["one": one]))
+    try await tier.purge()
+    try older.write(to: scratch.dataFile, options: .atomic)
+    one.put("new", [2], tags: ["gone"])
+    try await tier.flush()
+    let two = try tier.cache("two")
+    #expect(two.get("k0") == nil && two.get("k1") == [1])
+    #expect(two.keys().count == 15 && one.keys().count == 16)
+    try await tier.purge()
+    #expect(tier.statistics.entryCount == 2 * 15 + 1)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
   }
 
   @Test func `a partition that is opened during the commit of an invalidation shows no older record`() async throws {

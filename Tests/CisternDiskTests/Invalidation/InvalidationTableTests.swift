@@ -216,6 +216,21 @@ import Testing
     #expect(table.isVisibleWithoutComparison(at: 9) && !table.isVisibleWithoutComparison(at: 8))
   }
 
+  @Test(arguments: [0, 1, 2])
+  func `another file gets the ended invalidations again that fit, the newest ones first`(count: Int) throws {
+    table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
+    let tags = ["red", "tan"]
+    for tag in tags { _ = stage(.tag(tag)) }
+    _ = try #require(table.beginCommitting())
+    table.publish([.tag("red"): 1, .tag("tan"): 2], row: row(2, changes: 1), transaction: 2)
+    table.endPurged(table.purgeable, row: row(2, changes: 2), transaction: 3)
+    #expect(table.forgetFile(repeatingEndedUpTo: count * Invalidation.tag("red").size) == count)
+    let repeated: [Invalidation: InvalidationVersion] = [.tag("red"): 1, .tag("tan"): 2]
+    #expect(table.pending == repeated.filter { $0.value > InvalidationVersion(number: UInt64(2 - count)) })
+    for tag in tags.suffix(count) { #expect(visibility(0, [tag], snapshot: 9) == .concealed) }
+    #expect(table.beginCommitting().map { $0.invalidations == table.pending } != false)
+  }
+
   @Test func `an invalidation that another process commits first ends with its purge`() {
     #expect(stage(.tag("red")) == 1)
     let first: [Invalidation: FileInvalidationVersion] = [.tag("red"): 1]

@@ -69,4 +69,75 @@ import Testing
     #expect(try again.cache().invalidationVersion == version)
     try await again.close()
   }
+
+  @Test func `an ended invalidation conceals the records of an older copy of the file`() async throws {
+    let scratch = TemporaryDirectory()
+    var tier = try openTier(scratch, interval: .unreachable)
+    var cache = try tier.cache()
+    cache.put("old", [1], tags: ["red"])
+    cache.put("kept", [2], tags: ["blue"])
+    try await tier.flush()
+    let older = try Data(contentsOf: scratch.dataFile)
+    _ = cache.stageInvalidation(.tag("red"))
+    try await tier.purge()
+    cache.put("new", [3], tags: ["red"])
+    try await tier.flush()
+    try older.write(to: scratch.dataFile, options: .atomic)
+    cache.put("newer", [4], tags: ["red"])
+    try await tier.flush()
+    #expect(cache.get("old") == nil && cache.get("newer") == [4])
+    #expect(cache.keys() == ["kept", "newer"])
+    try await tier.purge()
+    #expect(tier.engine.stagedCount.load(ordering: .relaxed) == 0)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    tier = try openTier(scratch)
+    cache = try tier.cache()
+    #expect(cache.keys() == ["kept", "newer"])
+    try await tier.close()
+  }
+
+  @Test func `an ended invalidation of a former file conceals no record of the next one`() async throws {
+    let scratch = TemporaryDirectory()
+    let next = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, interval: .unreachable, faults: DiskFaults { next.take() })
+    let cache = try tier.cache()
+    cache.put("old", [1], tags: ["red"])
+    try await tier.flush()
+    _ = cache.stageInvalidation(.tag("red"))
+    try await tier.purge()
+    next.set(.corrupted)
+    cache.put("new", [2], tags: ["red"])
+    try await tier.flush()
+    #expect(cache.get("new") == [2])
+    #expect(cache.keys() == ["new"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `a listing shows no record of a former file that an invalidation removed during the listing`()
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    let next = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, interval: .unreachable, faults: DiskFaults { next.take() })
+    let cache = try tier.cache()
+    for key in ["first", "second"] { cache.put(key, [1], tags: ["red"]) }
+    try await tier.flush()
+    let partition = tier.engine.partition(named: "cache")
+    var listed = 0
+    let isComplete = cache.listRecords { _, metadata, _ in
+      if metadata.tags == ["red"] { listed += 1 }
+      if partition.invalidations.invalidationVersion > 0 { return true }
+      _ = cache.stageInvalidation(.tag("red"))
+      while !partition.invalidations.pending.isEmpty { tier.engine.awaitFollowing() }
+      next.set(.corrupted)
+      cache.put("new", [2])
+      tier.engine.awaitFollowing()
+      return true
+    }
+    #expect(isComplete && listed == 1)
+    #expect(cache.keys() == ["new"])
+    try await tier.close()
+  }
 }

@@ -19,7 +19,7 @@ extension DiskEngine {
       openingsLeft -= 1
       return mode == .active && openingsLeft >= 0
     }
-    while isReadable {
+    reading: while isReadable {
       if isInherited || mode == .closed { return true }
       guard let file else {
         // A read-only store may have no file.
@@ -34,24 +34,32 @@ extension DiskEngine {
         continue
       }
       guard let final = records.last else { return isReadable }
-      last = final.position
       for record in records {
         guard let metadata = record.metadata else {
           if !record.key.isEmpty { reportDefect(record.key.rawSpan, of: partition) }
           continue
         }
-        if let entry = partition.stagedEntryExceptRewrite(forKey: record.key.rawSpan) {
-          // Another process may have written the record after it invalidated the staged one.
-          guard case .written(let number)? = partition.condition(of: entry), metadata.invalidationVersion >= number
-          else {
-            continue
-          }
-        }
-        guard !partition.invalidations.concealsCommitted(metadata, key: record.key.rawSpan) else { continue }
+        let isShown = shows(metadata, key: record.key.rawSpan, of: partition)
+        // Another file has other invalidations. The rest is read from it.
+        if self.file !== file { continue reading }
+        last = record.position
+        guard isShown else { continue }
         guard try body(record.key.rawSpan, metadata, record.size) else { return true }
       }
+      last = final.position
     }
     return false
+  }
+
+  /// Returns whether neither a staged write nor an invalidation hides a record that was read earlier.
+  private func shows(_ metadata: RecordMetadata, key: RawSpan, of partition: Partition) -> Bool {
+    if let entry = partition.stagedEntryExceptRewrite(forKey: key) {
+      // Another process may have written the record after it invalidated the staged one.
+      guard case .written(let number)? = partition.condition(of: entry), metadata.invalidationVersion >= number else {
+        return false
+      }
+    }
+    return !partition.invalidations.concealsCommitted(metadata, key: key)
   }
 
   /// Returns the next records after the position `last`, or the first ones if `last` is nil. Empty at the end.

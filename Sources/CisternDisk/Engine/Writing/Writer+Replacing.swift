@@ -138,9 +138,12 @@ extension Writer {
     let isSame = fileIdentity != nil && file.identity == fileIdentity
     // An invalidation that is written again would be newer than records that were committed after it.
     let isContinued = isSame && engine.partitions.allSatisfy { $0.isContinued(by: file) }
+    // An older copy has records from before invalidations that have ended. Half of the bound stays free for new ones.
+    let endedLimit = isSame ? engine.limits.invalidationBytes / 2 : 0
     for partition in engine.partitions {
       if !isContinued {
-        engine.stagedCount.add(partition.forgetFile(), ordering: .sequentiallyConsistent)
+        let added = partition.forgetFile(repeatingEndedUpTo: endedLimit)
+        engine.stagedCount.add(added, ordering: .sequentiallyConsistent)
       }
       partition.formats.forgetFile()
       engine.learnGeneration(of: partition, from: file)
