@@ -10,7 +10,7 @@ extension Cache: DraftParent {
 
   func watch(_ key: Key) -> SeenKey {
     let hashed = table.hashed(key)
-    table.watch(hashed.hash)
+    table.watch(hashed)
     // The value is read for its tags: an invalidation that concerns it is a change of the key.
     let snapshot = records.snapshot(of: hashed)
     return SeenKey(version: VersionBelow(snapshot.version), tags: conditional.keptTags.namedTags(of: snapshot))
@@ -34,10 +34,10 @@ extension Cache: DraftParent {
 
   func follow(_ key: Key) { _ = records.snapshot(of: table.hashed(key)) }
 
-  func unwatch(_ key: Key) { table.unwatch(table.hash(key)) }
+  func unwatch(_ key: Key) { table.unwatch(table.hashed(key)) }
 
   func version(of key: Key) -> VersionBelow {
-    VersionBelow(table.watched(key, hash: table.hash(key)).version)
+    VersionBelow(table.watched(table.hashed(key)).version)
   }
 
   func take(
@@ -83,12 +83,12 @@ extension Cache: DraftParent {
 }
 
 extension VersionBelow {
-  fileprivate init(_ version: KeyVersions.Version) {
+  fileprivate init(_ version: KeyVersion) {
     self.init(changes: version.changes)
   }
 
   /// Creates the version after one more change.
-  fileprivate init(after version: KeyVersions.Version) {
+  fileprivate init(after version: KeyVersion) {
     self.init(changes: version.changes &+ 1)
   }
 }

@@ -51,8 +51,8 @@ extension Cache {
     let edit = EditInProgress<Key>(
       key: table.hashed(key), number: edits.makeNumber(), options: ReplacementOptions(options))
     // The table knows that a key has edits only while the key is watched.
-    table.watch(edit.key.hash)
-    defer { table.unwatch(edit.key.hash) }
+    table.watch(edit.key)
+    defer { table.unwatch(edit.key) }
     _ = conditional.edits.settle(edit.key, options: edit.options) { queue, _ throws(Never) in
       queue.add(EditQueue.Edit(number: edit.number, change: change))
       return .shows

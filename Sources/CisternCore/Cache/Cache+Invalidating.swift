@@ -112,7 +112,7 @@ extension Cache {
     } whileLocked: {
       if !edits.isEmpty { result.edited = edits.removeAll { concerns($0, $1.timing.tags) } }
       if observers.isObserved { observers.record(PendingChange(.invalidated(invalidation)), context: context) }
-      var effects = InvalidationEffects<Key, Value>(endedEdits: result.edited.keys.map { table.hash($0) })
+      var effects = InvalidationEffects<Key, Value>(endedEdits: result.edited.keys.map { table.hashed($0) })
       // The invalidation is not in force in the second tier, so that it must not return a record any more.
       if let (loss, ticket) = writes.beginLossOfAll(in: batch) {
         result.ticket = ticket

@@ -121,8 +121,8 @@ extension Cache {
     _ key: Key, options: ReplacementOptions, _ transform: (inout Value?) async throws -> Result
   ) async throws -> (result: Result, written: AppliedWrite<Value>) {
     let hashed = table.hashed(key)
-    table.watch(hashed.hash)
-    defer { table.unwatch(hashed.hash) }
+    table.watch(hashed)
+    defer { table.unwatch(hashed) }
     while true {
       try Task.checkCancellation()
       await secondTier?.partition.waitForRoom()

@@ -149,8 +149,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             PendingChange(
               .removed(key, cause), previous: .value(held.value), tags: ChangeTags(former: held.timing.tags)))
         },
-        unlocked: { if observers.isObserved { observers.deliver() } },
-        isEdited: { edits.contains($0) }))
+        unlocked: { if observers.isObserved { observers.deliver() } }))
     budget.add(table)
     return table
   }

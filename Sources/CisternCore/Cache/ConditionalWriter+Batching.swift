@@ -33,8 +33,8 @@ extension ConditionalWriter {
     _ plan: (Key, Snapshot) throws(CisternError) -> PlannedWrite<Value>
   ) throws(CisternError) -> WriteOutcome {
     let hashed = keys.map { table.hashed($0) }
-    for key in hashed { table.watch(key.hash) }
-    defer { for key in hashed { table.unwatch(key.hash) } }
+    for key in hashed { table.watch(key) }
+    defer { for key in hashed { table.unwatch(key) } }
     while true {
       let (written, prepared) = try prepareTogether(hashed, context: context, dependsOnCached: dependsOnCached, plan)
       if prepared.isEmpty { return .nothing }

@@ -14,7 +14,7 @@ extension ConditionalWriter {
   /// - Returns: Whether the value has a new lifetime. The flight has then left its entry.
   @usableFromInline
   func keep(
-    _ stored: ReadValue<Value>, readAt version: KeyVersions.Version, as outcome: FetchOutcome<Value>,
+    _ stored: ReadValue<Value>, readAt version: KeyVersion, as outcome: FetchOutcome<Value>,
     of flight: Flight<Value>, for key: HashedKey<Key>
   ) -> Bool {
     let tags = outcome.tags ?? keptTags.namedTags(among: stored.timing.tags, of: stored.value)
@@ -52,8 +52,8 @@ extension ConditionalWriter {
 
   /// Removes the confirmed value below unconfirmed edits.
   private func removeBelowEdits(_ key: HashedKey<Key>, by flight: Flight<Value>) {
-    table.watch(key.hash)
-    defer { table.unwatch(key.hash) }
+    table.watch(key)
+    defer { table.unwatch(key) }
     while true {
       let snapshot = records.snapshot(of: key, isOwnOf: flight)
       guard snapshot.flight != nil else { return }

@@ -55,26 +55,26 @@ extension ConditionalWriter {
 @usableFromInline
 struct MergeBase<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let table: EntryTable<Key, Value>
-  @usableFromInline let hash: UInt64
-  @usableFromInline let version: KeyVersions.Version
+  @usableFromInline let key: HashedKey<Key>
+  @usableFromInline let version: KeyVersion
 
   @inlinable
-  init(of flight: Flight<Value>, hash: UInt64, in table: EntryTable<Key, Value>) {
+  init(of flight: Flight<Value>, for key: HashedKey<Key>, in table: EntryTable<Key, Value>) {
     self.table = table
-    self.hash = hash
-    version = table.watch(hash, fetchedSince: flight.invalidationVersion)
+    self.key = key
+    version = table.watch(key, fetchedSince: flight.invalidationVersion)
   }
 
   /// Notes that the fetch reads a value with these tags. If an invalidation since the flight began concerns them, the
   /// version of the key differs from this one.
   @usableFromInline
-  func noteRead(_ key: Key, tags: [String], by flight: Flight<Value>) {
-    table.noteRead(key, hash: hash, tags: tags, version: version, since: flight.invalidationVersion)
+  func noteRead(tags: [String], by flight: Flight<Value>) {
+    table.noteRead(key, tags: tags, version: version, since: flight.invalidationVersion)
   }
 
   /// Ends the watch of the key. Call it once, when the flight has published or failed.
   @inlinable
-  func end() { table.unwatch(hash) }
+  func end() { table.unwatch(key) }
 }
 
 /// A fetched value on its way into the cache.
@@ -121,8 +121,7 @@ extension ConditionalWriter {
         let newer = snapshot.usable
       {
         // An invalidation that concerns the fetched value ends the attempt, and the next one drops the value.
-        table.noteRead(
-          key.key, hash: key.hash, tags: tags, version: snapshot.version, since: flight.invalidationVersion)
+        table.noteRead(key, tags: tags, version: snapshot.version, since: flight.invalidationVersion)
         result = try merged(newer, over: value, for: key.key)
       } else {
         // The flight has no entry any more. Callers that joined it after an invalidation must not get the value.
@@ -146,8 +145,8 @@ extension ConditionalWriter {
   @usableFromInline
   func publishBelowEdits(_ fetched: FetchedValue<Key, Value>) {
     let (flight, key) = (fetched.flight, fetched.key)
-    table.watch(key.hash)
-    defer { table.unwatch(key.hash) }
+    table.watch(key)
+    defer { table.unwatch(key) }
     while true {
       let snapshot = records.snapshot(of: key, isOwnOf: flight)
       guard snapshot.flight != nil, !flight.isInvalidated else { return }

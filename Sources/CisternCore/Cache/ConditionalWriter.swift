@@ -90,8 +90,8 @@ extension ConditionalWriter {
   func readModifyWrite<Failure: Error>(
     _ key: HashedKey<Key>, options: ReplacementOptions, _ decide: (Snapshot) throws(Failure) -> Replacement<Value>
   ) throws(Failure) -> AppliedWrite<Value> {
-    table.watch(key.hash)
-    defer { table.unwatch(key.hash) }
+    table.watch(key)
+    defer { table.unwatch(key) }
     while true {
       let snapshot = records.snapshot(of: key)
       let replacement = try decide(snapshot)

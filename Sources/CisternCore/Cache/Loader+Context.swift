@@ -42,7 +42,7 @@ extension Loader {
   ) -> ContextFlight<Key, Value> {
     // A value that was stored after the key was found without one is not watched, and not passed to the fetch.
     let stored = base.flatMap { _ in records.storedValue(of: key, for: flight) }
-    if let stored { base?.noteRead(key.key, tags: stored.timing.tags, by: flight) }
+    if let stored { base?.noteRead(tags: stored.timing.tags, by: flight) }
     return ContextFlight(flight, of: key, stored: stored, conditional: conditional)
   }
 

@@ -9,6 +9,6 @@ extension Loader {
 
   @inlinable
   func makeMergeBase(of flight: Flight<Value>, for key: HashedKey<Key>) -> MergeBase<Key, Value> {
-    MergeBase(of: flight, hash: key.hash, in: table)
+    MergeBase(of: flight, for: key, in: table)
   }
 }

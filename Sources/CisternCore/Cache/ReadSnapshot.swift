@@ -14,12 +14,12 @@ struct ReadSnapshot<Key: Hashable & Sendable, Value: Sendable> {
   /// Whether the key has a record of a newer version of the schema alone. The key reads as absent, and the record
   /// stays.
   @usableFromInline var hasForeignRecord = false
-  @usableFromInline let version: KeyVersions.Version
+  @usableFromInline let version: KeyVersion
   /// The flight that the reader asked about, if the entry is its own.
   @usableFromInline let flight: Flight<Value>?
 
   @inlinable
-  init(version: KeyVersions.Version, flight: Flight<Value>?) {
+  init(version: KeyVersion, flight: Flight<Value>?) {
     self.version = version
     self.flight = flight
   }
@@ -52,7 +52,7 @@ extension SecondTierReader {
     of key: HashedKey<Key>, isOwnOf flight: Flight<Value>? = nil, readsValue: Bool = true
   ) -> ReadSnapshot<Key, Value> {
     if readsValue, observers.isObserved { endUnnoticed(key, isCounted: true) }
-    let watched = table.watched(key.key, hash: key.hash, isOwnOf: flight)
+    let watched = table.watched(key, isOwnOf: flight)
     var snapshot = ReadSnapshot<Key, Value>(version: watched.version, flight: watched.isOwn ? flight : nil)
     if !edits.isEmpty, let edited = edits[key.key] {
       noteRead(edited.timing.tags, of: key, watched)
@@ -92,7 +92,7 @@ extension SecondTierReader {
   /// An invalidation that concerns a value with these tags changes the version of the key from now on.
   @inlinable
   func noteRead(_ tags: [String], of key: HashedKey<Key>, _ watched: EntryTable<Key, Value>.Watched) {
-    table.noteRead(key.key, hash: key.hash, tags: tags, version: watched.version, since: watched.invalidationVersion)
+    table.noteRead(key, tags: tags, version: watched.version, since: watched.invalidationVersion)
   }
 
   @inlinable
@@ -115,11 +115,11 @@ extension SecondTierReader {
 
   /// Reads a key, and runs `body` in its critical section while the read still stands.
   func snapshot<Result>(of key: HashedKey<Key>, while body: () -> Result) -> (ReadSnapshot<Key, Value>, Result) {
-    table.watch(key.hash)
-    defer { table.unwatch(key.hash) }
+    table.watch(key)
+    defer { table.unwatch(key) }
     while true {
       let snapshot = snapshot(of: key)
-      if let result = table.whileUnchanged(snapshot.version, hash: key.hash, body) { return (snapshot, result) }
+      if let result = table.whileUnchanged(snapshot.version, of: key, body) { return (snapshot, result) }
     }
   }
 
@@ -128,13 +128,13 @@ extension SecondTierReader {
   /// The number is read first. A change that ends the value without a new version, such as an eviction, may follow
   /// before the value is read. Such a change has a greater number.
   func numberedSnapshot(of key: HashedKey<Key>) -> (ReadSnapshot<Key, Value>, ChangeNumber) {
-    table.watch(key.hash)
-    defer { table.unwatch(key.hash) }
+    table.watch(key)
+    defer { table.unwatch(key) }
     while true {
-      let version = table.watched(key.key, hash: key.hash).version
-      guard let number = table.whileUnchanged(version, hash: key.hash, { observers.newestNumber }) else { continue }
+      let version = table.watched(key).version
+      guard let number = table.whileUnchanged(version, of: key, { observers.newestNumber }) else { continue }
       let snapshot = snapshot(of: key)
-      if snapshot.version.hasSameValue(as: version), table.whileUnchanged(version, hash: key.hash, {}) != nil {
+      if snapshot.version.hasSameValue(as: version), table.whileUnchanged(version, of: key, {}) != nil {
         return (snapshot, number)
       }
     }

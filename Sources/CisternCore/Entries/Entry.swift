@@ -195,7 +195,7 @@ extension Entry {
   @inlinable
   static func permits(
     _ condition: WriteCondition<Value>, _ entry: Entry?, writeVersion: WriteVersion,
-    watched: KeyVersions.Watched? = nil
+    watched: WatchedKey? = nil
   ) -> Bool {
     let isEdited = watched?.isEdited ?? false
     return switch condition {

@@ -168,7 +168,7 @@ extension EntryTable {
     if let number, shard.isLinked(number), part.write.preparedValue != nil {
       budget.release(cost: Int(shard.slots[node: number].cost), count: 1)
     }
-    shard.note(decision, on: part.key.fingerprint)
+    shard.note(decision, on: part.key)
     let (left, taken) = shard.apply(decision, part.write.preparedValue, to: part.key, at: number, budget: budget)
     batch.leaving.append(left)
     if let taken { batch.taken.append(taken) }

@@ -130,7 +130,7 @@ extension EntryTable {
       let held = number.flatMap { shard.slots[$0].entry.held }
       guard acknowledge(held != nil) else { return }
       let decision = decide(held)
-      shard.note(decision, on: key.fingerprint)
+      shard.note(decision, on: key)
       if let number, held == nil { shard.slots[number].entry.flight?.noteLostRecord() }
       _ = shard.apply(decision, nil, to: key, at: number, budget: budget)
     }

@@ -30,8 +30,8 @@ extension EntryTable {
       shard.noteNewestInvalidation(newest)
       shard.noteInvalidation(where: concerns)
       index -= 1
-      for hash in effects.endedEdits where shards.index(of: hash) == index {
-        shard.versions.setEdited(false, Self.fingerprint(hash))
+      for key in effects.endedEdits where shards.index(of: key.hash) == index {
+        shard.versions.setEdited(false, key)
       }
       if let loss = effects.loss { lose(loss, in: &shard, at: index) }
     }
@@ -134,13 +134,13 @@ extension EntryTable {
 /// The effects of an invalidation on other state than the entries.
 @usableFromInline
 struct InvalidationEffects<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// The hashes of the keys whose unconfirmed edits ended.
-  @usableFromInline let endedEdits: [UInt64]
+  /// The keys whose unconfirmed edits ended.
+  @usableFromInline let endedEdits: [HashedKey<Key>]
   /// The loss of all records, if the second tier removes them in place of those that the invalidation concerns.
   @usableFromInline var loss: LossOfAll<Key, Value>?
 
   @inlinable
-  init(endedEdits: [UInt64]) {
+  init(endedEdits: [HashedKey<Key>]) {
     self.endedEdits = endedEdits
   }
 }

@@ -6,15 +6,14 @@ extension EntryTable {
   struct Watched {
     /// The value in memory, expired or not.
     @usableFromInline let held: CachedValue<Value>?
-    @usableFromInline let version: KeyVersions.Version
+    @usableFromInline let version: KeyVersion
     /// The invalidation version when the key was read.
     @usableFromInline let invalidationVersion: InvalidationVersion
     /// Whether the entry belongs to the flight that the caller asked about.
     @usableFromInline let isOwn: Bool
 
     @inlinable
-    init(held: CachedValue<Value>?, version: KeyVersions.Version, invalidationVersion: InvalidationVersion, isOwn: Bool)
-    {
+    init(held: CachedValue<Value>?, version: KeyVersion, invalidationVersion: InvalidationVersion, isOwn: Bool) {
       self.held = held
       self.version = version
       self.invalidationVersion = invalidationVersion
@@ -22,82 +21,73 @@ extension EntryTable {
     }
   }
 
-  /// Returns the state of a key; nil if no writer watches it. The edits of another key with its fingerprint do not count.
+  /// Returns the state of a key; nil if no writer watches it.
   @inlinable
   @inline(__always)
-  func watchedState(of key: HashedKey<Key>, in shard: inout Shard<Key, Value>) -> KeyVersions.Watched? {
-    guard !shard.versions.isEmpty, var watched = shard.versions[key.fingerprint] else { return nil }
-    if watched.isEdited, !isEdited(key.key) { watched.editedCount = 0 }
-    return watched
+  func watchedState(of key: HashedKey<Key>, in shard: inout Shard<Key, Value>) -> WatchedKey? {
+    shard.versions.isEmpty ? nil : shard.versions[key]
   }
 
   /// Starts to count the key's writes, until ``unwatch(_:)``.
   ///
   /// - Parameters:
-  ///   - hash: The hash of the key.
+  ///   - key: The key.
   ///   - invalidationVersion: The invalidation version when the watching fetch began; the maximum if the watcher is not
   ///     a fetch.
   /// - Returns: The watched version of the key now.
   @inlinable
   @discardableResult
-  func watch(_ hash: UInt64, fetchedSince invalidationVersion: InvalidationVersion = .max) -> KeyVersions.Version {
-    shards.withShard(of: hash) { shard in
-      shard.versions.watch(Self.fingerprint(hash), fetchedSince: invalidationVersion)
-      return shard.versions[Self.fingerprint(hash)]?.version ?? KeyVersions.Version()
-    }
+  func watch(_ key: HashedKey<Key>, fetchedSince invalidationVersion: InvalidationVersion = .max) -> KeyVersion {
+    shards.withShard(of: key.hash) { $0.versions.watch(key, fetchedSince: invalidationVersion) }
   }
 
   /// Ends a watch of ``watch(_:fetchedSince:)``.
   @inlinable
-  func unwatch(_ hash: UInt64) {
-    let fingerprint = Self.fingerprint(hash)
-    let read = shards.withShard(of: hash) { shard -> WatchedReads<Key>.Read? in
-      shard.versions.unwatch(fingerprint)
-      return shard.versions[fingerprint] == nil ? shard.reads.forget(fingerprint) : nil
+  func unwatch(_ key: HashedKey<Key>) {
+    let forgotten = shards.withShard(of: key.hash) { shard -> (watched: HashedKey<Key>, read: HashedKey<Key>?)? in
+      guard let watched = shard.versions.unwatch(key) else { return nil }
+      return (watched, shard.reads.forget(key))
     }
-    // The read contains a user's key, which must be destroyed outside the lock.
-    withExtendedLifetime(read) {}
+    // A user's keys, which must be destroyed outside the lock.
+    withExtendedLifetime(forgotten) {}
   }
 
-  /// Notes that a writer read a watched key's value outside memory, after it called ``watched(_:hash:isOwnOf:)``.
+  /// Notes that a writer read a watched key's value outside memory, after it called ``watched(_:isOwnOf:)``.
   ///
   /// If an invalidation after `invalidationVersion` concerns the value, the key's watched version changes now. A later
   /// invalidation changes the version when it is added.
   @usableFromInline
   func noteRead(
-    _ key: Key, hash: UInt64, tags: [String], version: KeyVersions.Version,
-    since invalidationVersion: InvalidationVersion
+    _ key: HashedKey<Key>, tags: [String], version: KeyVersion, since invalidationVersion: InvalidationVersion
   ) {
-    let fingerprint = Self.fingerprint(hash)
-    shards.withShard(of: hash) { shard in
-      guard shard.versions.hasValue(of: version, for: fingerprint) else { return }
+    shards.withShard(of: key.hash) { shard in
+      guard shard.versions.hasValue(of: version, for: key) else { return }
       if invalidationVersion < shard.invalidations.newest,
-        shard.invalidations.concerns(key, tags: tags, since: invalidationVersion)
+        shard.invalidations.concerns(key.key, tags: tags, since: invalidationVersion)
       {
-        shard.versions.note(.replacement, on: fingerprint)
+        shard.versions.note(.replacement, on: key)
       } else {
-        shard.noteRead(key, tags: tags, fingerprint: fingerprint)
+        shard.noteRead(key, tags: tags)
       }
     }
   }
 
   /// Runs `body` in the key's critical section if the watched key still has this version. Otherwise returns nil.
-  func whileUnchanged<Result>(_ version: KeyVersions.Version, hash: UInt64, _ body: () -> Result) -> Result? {
-    shards.withShard(of: hash) { shard in
-      shard.versions.hasValue(of: version, for: Self.fingerprint(hash)) ? body() : nil
+  func whileUnchanged<Result>(_ version: KeyVersion, of key: HashedKey<Key>, _ body: () -> Result) -> Result? {
+    shards.withShard(of: key.hash) { shard in
+      shard.versions.hasValue(of: version, for: key) ? body() : nil
     }
   }
 
   /// Reads a watched key. From now on, an invalidation that concerns the value changes the key's watched version.
   @inlinable
-  func watched(_ key: Key, hash: UInt64, isOwnOf flight: Flight<Value>? = nil) -> Watched {
-    let fingerprint = Self.fingerprint(hash)
-    return shards.withShard(of: hash) { shard in
-      let entry = shard.locate(key, fingerprint: fingerprint, budget: budget).map { shard.slots[$0].entry }
+  func watched(_ key: HashedKey<Key>, isOwnOf flight: Flight<Value>? = nil) -> Watched {
+    shards.withShard(of: key.hash) { shard in
+      let entry = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget).map { shard.slots[$0].entry }
       let held = entry?.held
-      if let held { shard.noteRead(key, tags: held.timing.tags, fingerprint: fingerprint) }
+      if let held { shard.noteRead(key, tags: held.timing.tags) }
       return Watched(
-        held: held, version: shard.versions[fingerprint]?.version ?? KeyVersions.Version(),
+        held: held, version: shard.versions[key]?.version ?? KeyVersion(),
         invalidationVersion: shard.invalidations.newest, isOwn: flight.map { Entry.isOwn($0, entry) } ?? false)
     }
   }

@@ -38,7 +38,7 @@ extension EntryTable {
           shard.takesInPlace(preparedValue.cost, at: number, write.condition)
         {
           let decision = decide(shard.slots[number].entry.held, true)
-          shard.note(decision, on: key.fingerprint)
+          shard.note(decision, on: key)
           replaced = shard.replaceValue(
             at: number, by: preparedValue.value, timing: preparedValue.timing, isPersisted: decision.isPersisted)
           return .conditionHeld
@@ -60,7 +60,7 @@ extension EntryTable {
         }
         let decision = decide(number.flatMap { shard.slots[$0].entry.held }, holds)
         shard.counters.count(write.hit)
-        shard.note(decision, on: key.fingerprint)
+        shard.note(decision, on: key)
         (replaced, removed) = shard.apply(
           decision, holds ? write.preparedValue : nil, to: key, at: number, budget: budget)
         // After the value is in its place: a large value may be the next victim, for the room of any shard.
@@ -120,13 +120,13 @@ extension Shard {
   /// Counts a decided write, and tells the writers that watch its key.
   @inlinable
   @inline(__always)
-  mutating func note(_ decision: WriteDecision, on fingerprint: UInt32) {
+  mutating func note(_ decision: WriteDecision, on key: HashedKey<Key>) {
     if let counter = decision.counter { counters.count(counter) }
-    raiseWriteVersion(of: fingerprint, for: decision.effect)
+    raiseWriteVersion(of: key, for: decision.effect)
     switch decision.edits {
     case .unchanged: break
-    case .ended: versions.setEdited(false, fingerprint)
-    case .began: versions.setEdited(true, fingerprint)
+    case .ended: versions.setEdited(false, key)
+    case .began: versions.setEdited(true, key)
     }
   }
 

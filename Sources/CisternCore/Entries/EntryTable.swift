@@ -41,15 +41,11 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Delivers recorded changes. Called outside all locks, after an eviction and after a pass of the sweep.
   @usableFromInline let unlocked: @Sendable () -> Void
 
-  /// Returns whether a key has unconfirmed edits, inside its critical section. Called only if a key with its fingerprint has some.
-  @usableFromInline let isEdited: @Sendable (Key) -> Bool
-
-  /// The functions that a table calls for an eviction, and to tell keys with one fingerprint apart.
+  /// The functions that a table calls for an eviction.
   struct Handlers {
     var isObserved: @Sendable () -> Bool = { false }
     var evicted: Shard<Key, Value>.EvictionHandler = { _, _ in }
     var unlocked: @Sendable () -> Void = {}
-    var isEdited: @Sendable (Key) -> Bool = { _ in true }
   }
 
   init(
@@ -64,7 +60,6 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     isObserved = handlers.isObserved
     evicted = handlers.evicted
     unlocked = handlers.unlocked
-    isEdited = handlers.isEdited
     if newestInvalidation > .zero {
       shards.withAllShards(each: { $0.noteNewestInvalidation(newestInvalidation) }, {})
     }
@@ -125,7 +120,7 @@ extension EntryTable {
         Entry.load(&entry, at: now, accepting: demand, priority: priority, makeFlight: makeFlight)
       }
       shard.countLoad(decision, at: number, now: now)
-      if case .lead = decision, !demand.joins { shard.versions.noteFetchAnew(on: key.fingerprint) }
+      if case .lead = decision, !demand.joins { shard.versions.noteFetchAnew(on: key) }
       return decision
     }
     if case .join(let flight, _, let raised?, _) = decision { flight.work.raise(to: raised) }

@@ -61,7 +61,7 @@ extension Shard {
   @usableFromInline
   mutating func noteInvalidation(where concerns: (Key, [String]) -> Bool) {
     if versions.isEmpty { return }
-    for fingerprint in reads.concerned(of: versions, by: concerns) { versions.note(.replacement, on: fingerprint) }
+    for key in reads.concerned(of: versions, by: concerns) { versions.note(.replacement, on: key) }
   }
 
   /// Changes the watched versions of all keys whose values writers have read, and ends the fetches of all keys.
@@ -73,9 +73,9 @@ extension Shard {
 
   /// Notes that a writer reads a key's value with these tags. Does nothing if no writer watches the key.
   @usableFromInline
-  mutating func noteRead(_ key: Key, tags: [String], fingerprint: UInt32) {
-    guard let version = versions[fingerprint]?.version else { return }
-    reads.note(key, tags: tags, version: version, on: fingerprint)
+  mutating func noteRead(_ key: HashedKey<Key>, tags: [String]) {
+    guard let version = versions[key]?.version else { return }
+    reads.note(key, tags: tags, version: version)
   }
 
   @inlinable

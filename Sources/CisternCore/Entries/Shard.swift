@@ -21,7 +21,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   @usableFromInline var policy: any EvictionPolicy
   /// The exact versions of the few keys on which a write in progress depends.
-  @usableFromInline var versions = KeyVersions()
+  @usableFromInline var versions = KeyVersions<Key>()
   /// The number of writes of all keys at once. It is part of every key's write version.
   @usableFromInline var versionOfAll = WriteVersion.zero
   /// The number of entries that hold a value and have a flight.
@@ -89,9 +89,9 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Raises the write version of a key.
   @inlinable
-  mutating func raiseWriteVersion(of fingerprint: UInt32, for effect: WriteEffect) {
-    writeVersions[Self.versionIndex(fingerprint)].raise()
-    if !versions.isEmpty { versions.note(effect, on: fingerprint) }
+  mutating func raiseWriteVersion(of key: HashedKey<Key>, for effect: WriteEffect) {
+    writeVersions[Self.versionIndex(key.fingerprint)].raise()
+    if !versions.isEmpty { versions.note(effect, on: key) }
   }
 
   /// Raises the write version of every key.

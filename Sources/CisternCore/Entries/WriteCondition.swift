@@ -7,7 +7,7 @@ enum WriteCondition<Value: Sendable> {
   case unedited
   /// The write applies if the watched key still has this version: the write depends on a value that was read with it.
   /// If a flight is given, the entry must also belong to that flight.
-  case unchanged(since: KeyVersions.Version, of: Flight<Value>? = nil)
+  case unchanged(since: KeyVersion, of: Flight<Value>? = nil)
   /// The write applies if the entry belongs to this flight. Used by the flight's own result.
   case own(Flight<Value>)
   /// The write applies if the entry belongs to this flight, and no older fetch has changed the record of the key since the flight
@@ -15,12 +15,12 @@ enum WriteCondition<Value: Sendable> {
   case leading(Flight<Value>)
   /// The write applies if the entry belongs to this flight, and the watched key still has the version that the flight read. Used by
   /// a fetch that confirms the value that was read, which may have left memory since.
-  case keeping(Flight<Value>, since: KeyVersions.Version)
+  case keeping(Flight<Value>, since: KeyVersion)
   /// As ``unchanged(since:of:)``, for a write of a flight below unconfirmed edits.
   ///
   /// The edits can show another value than the fetched one, or none. `fetchedTags` are the tags of the fetched one, which are
   /// compared with invalidations; nil if the write removes the value.
-  case belowEdits(Flight<Value>, since: KeyVersions.Version, fetchedTags: [String]?)
+  case belowEdits(Flight<Value>, since: KeyVersion, fetchedTags: [String]?)
   /// The write applies if the key is absent and still has this write version. Used by promotions.
   ///
   /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.

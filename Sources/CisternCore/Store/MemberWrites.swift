@@ -82,8 +82,8 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
   var store: (any Sendable & AnyObject)? { cache.shared }
   var partition: (any TransactionalPartition)? { cache.secondTier?.partition }
 
-  func watch() { for key in keys { cache.table.watch(key.hash) } }
-  func unwatch() { for key in keys { cache.table.unwatch(key.hash) } }
+  func watch() { for key in keys { cache.table.watch(key) } }
+  func unwatch() { for key in keys { cache.table.unwatch(key) } }
 
   func prepare() throws(CisternError) {
     let prepared = try cache.conditional.prepareTogether(

@@ -6,61 +6,7 @@ import Testing
 
 /// Unconfirmed edits of keys that have one hash.
 struct EqualHashTests {
-  private struct Key: CacheKey {
-    let text: String
-
-    func hash(into hasher: inout Hasher) {}
-
-    func withKeyBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result { try text.withKeyBytes(body) }
-
-    init(_ text: String) { self.text = text }
-
-    init?(keyBytes: RawSpan) {
-      guard let text = String(keyBytes: keyBytes) else { return nil }
-      self.init(text)
-    }
-  }
-
-  /// A cache whose keys have one hash.
-  private struct EqualHashSubject {
-    let executor: SeededExecutor
-    let tier: FaultInjectingTier?
-    let cache: Cache<Key, Int>
-    let clock = ManualClock()
-
-    init(_ kind: SubjectKind, on executor: SeededExecutor, expiry: Expiry = .never) throws {
-      self.executor = executor
-      switch kind {
-      case .coalescer, .memory: tier = nil
-      case .twoTiers: tier = FaultInjectingTier(commits: .immediate, taskExecutor: executor)
-      case .staging: tier = FaultInjectingTier(commits: .onDemand, taskExecutor: executor)
-      }
-      let store = try Store(
-        secondTier: tier, memoryLimit: .mebibytes(1),
-        configuration: .ignoringMemoryPressure(clock: clock, taskExecutor: executor))
-      cache = try store.cache("numbers", of: Int.self, keyedBy: Key.self, expiry: expiry)
-    }
-
-    /// Begins an edit that adds 100, and returns when its operation waits at the gate.
-    func beginEdit(_ key: Key, fails: Bool = false) async -> (edit: Task<Int?, any Error>, gate: Gate) {
-      let gate = Gate()
-      let edit = Task(executorPreference: executor) { [cache] in
-        try await cache.editValue(forKey: key) { value in
-          (value ?? 0) + 100
-        } confirmedBy: {
-          await gate.passUncancelled()
-          if fails { throw Broken() }
-          return nil
-        }
-      }
-      await gate.arrivals(atLeast: 1)
-      return (edit, gate)
-    }
-
-    var findings: [String] { cache.checkInvariants() + cache.watchFindings }
-  }
-
-  private static let (one, other) = (Key("one"), Key("other"))
+  private static let (one, other) = (EqualHashKey("one"), EqualHashKey("other"))
 
   /// The end of the edits of a key.
   enum End: CaseIterable, Sendable { case confirmation, failure, removal, removalByTag, batch }

@@ -3,55 +3,81 @@ import Testing
 @testable import CisternCore
 
 struct KeyVersionsTests {
+  /// Returns a key with its own hash.
+  private func key(_ number: Int) -> HashedKey<Int> { HashedKey(number, hash: UInt64(number)) }
+
   @Test func `the version of a watched key counts all changes, and separately replacements and removals`() {
-    var versions = KeyVersions()
-    versions.note(.replacement, on: 1)
-    #expect(versions.isEmpty && versions[1] == nil)
-    versions.watch(1)
-    versions.watch(1)
-    versions.watch(2)
+    var versions = KeyVersions<Int>()
+    versions.note(.replacement, on: key(1))
+    #expect(versions.isEmpty && versions[key(1)] == nil)
+    versions.watch(key(1))
+    versions.watch(key(1))
+    versions.watch(key(2))
     for (effect, changes, ends) in [
       (WriteEffect.maintenance, 0, 0), (.addition, 1, 0), (.replacement, 2, 1), (.maintenance, 2, 1), (.addition, 3, 1),
     ] {
-      versions.note(effect, on: 1)
-      #expect(versions[1]?.version == KeyVersions.Version(changes: UInt32(changes), ends: UInt32(ends)))
+      versions.note(effect, on: key(1))
+      #expect(versions[key(1)]?.version == KeyVersion(changes: UInt32(changes), ends: UInt32(ends)))
     }
-    #expect(versions[2]?.version == KeyVersions.Version())
+    #expect(versions[key(2)]?.version == KeyVersion())
     versions.noteRemovalOfAll()
-    #expect(versions[2]?.version == KeyVersions.Version(changes: 1, ends: 1))
-    versions.unwatch(1)
-    #expect(versions[1] != nil)
-    versions.unwatch(1)
-    versions.unwatch(2)
+    #expect(versions[key(2)]?.version == KeyVersion(changes: 1, ends: 1))
+    versions.unwatch(key(1))
+    #expect(versions[key(1)] != nil)
+    versions.unwatch(key(1))
+    versions.unwatch(key(2))
+    #expect(versions.isEmpty)
+  }
+
+  @Test func `keys with one hash have a version and an edit state each`() {
+    let (one, other) = (HashedKey(1, hash: 7), HashedKey(2, hash: 7))
+    var versions = KeyVersions<Int>()
+    for key in [one, other, one] { versions.watch(key) }
+    versions.note(.replacement, on: other)
+    versions.setEdited(true, other)
+    #expect(versions[one]?.version == KeyVersion() && versions[one]?.isEdited == false)
+    #expect(versions[other]?.version == KeyVersion(changes: 1, ends: 1) && versions[other]?.isEdited == true)
+    let (unwatched, stillWatched) = (versions.unwatch(other), versions.unwatch(one))
+    #expect(unwatched == other && stillWatched == nil)
+    #expect(versions[other] == nil && versions[one] != nil)
+  }
+
+  @Test func `a key that does not equal itself is watched by its hash`() throws {
+    let key = HashedKey(Double.nan, hash: 7)
+    var versions = KeyVersions<Double>()
+    versions.watch(key)
+    versions.note(.addition, on: key)
+    try #require(versions[key]?.version == KeyVersion(changes: 1))
+    versions.unwatch(key)
     #expect(versions.isEmpty)
   }
 
   @Test func `a widened removal changes the values that were read or edited, and ends the fetches of all keys`() {
-    var versions = KeyVersions()
-    versions.noteWidenedRemoval(ofRead: [1])
+    var versions = KeyVersions<Int>()
+    versions.noteWidenedRemoval(ofRead: [key(1)])
     #expect(versions.isEmpty)
-    for fingerprint in 1...3 as ClosedRange<UInt32> { versions.watch(fingerprint) }
-    versions.setEdited(true, 2)
-    versions.noteWidenedRemoval(ofRead: [1, 2])
-    for (fingerprint, changes) in [(1, 1), (2, 1), (3, 0)] as [(UInt32, UInt32)] {
-      let version = KeyVersions.Version(changes: changes, ends: 1)
-      #expect(versions[fingerprint]?.version == version)
-      #expect(version.hasSameValue(as: KeyVersions.Version()) == (changes == 0))
+    for number in 1...3 { versions.watch(key(number)) }
+    versions.setEdited(true, key(2))
+    versions.noteWidenedRemoval(ofRead: [key(1), key(2)])
+    for (number, changes) in [(1, 1), (2, 1), (3, 0)] as [(Int, UInt32)] {
+      let version = KeyVersion(changes: changes, ends: 1)
+      #expect(versions[key(number)]?.version == version)
+      #expect(version.hasSameValue(as: KeyVersion()) == (changes == 0))
     }
     versions.noteWidenedRemoval(ofRead: [])
-    #expect(versions[1]?.version == KeyVersions.Version(changes: 1, ends: 2))
-    #expect(versions[2]?.version == KeyVersions.Version(changes: 2, ends: 2))
+    #expect(versions[key(1)]?.version == KeyVersion(changes: 1, ends: 2))
+    #expect(versions[key(2)]?.version == KeyVersion(changes: 2, ends: 2))
   }
 
   @Test func `a write that depends on a version applies only to it, and pending edits block fetches and promotions`() {
     typealias Entry = CisternCore.Entry<Int>
-    var versions = KeyVersions()
-    versions.watch(1)
-    let version = KeyVersions.Version()
+    var versions = KeyVersions<Int>()
+    versions.watch(key(1))
+    let version = KeyVersion()
     let flight = Flight<Int>(work: FlightWork(), priority: .medium)
     let own = Entry.inProgress(flight)
     func permits(_ condition: WriteCondition<Int>, _ entry: Entry? = nil) -> Bool {
-      Entry.permits(condition, entry, writeVersion: 7, watched: versions[1])
+      Entry.permits(condition, entry, writeVersion: 7, watched: versions[key(1)])
     }
     #expect(permits(.unchanged(since: version)) && permits(.unchanged(since: version, of: flight), own))
     #expect(!permits(.unchanged(since: version, of: flight)))
@@ -60,17 +86,17 @@ struct KeyVersionsTests {
     #expect(permits(.unheld(writeVersion: 7)))
     #expect(permits(.keeping(flight, since: version), own) && permits(.leading(flight), own))
     #expect(!permits(.keeping(flight, since: version)) && !permits(.leading(flight)))
-    versions.setEdited(true, 1)
+    versions.setEdited(true, key(1))
     #expect(
       !permits(.unedited) && permits(.always) && !permits(.own(flight), own) && !permits(.untouched(writeVersion: 7)))
     #expect(!permits(.unheld(writeVersion: 7)))
     #expect(!permits(.keeping(flight, since: version), own) && !permits(.leading(flight), own))
     #expect(permits(.unchanged(since: version)))
-    versions.setEdited(false, 1)
+    versions.setEdited(false, key(1))
     #expect(permits(.beside(flight, invalidationVersion: 0), own))
     flight.noteNewerRecord()
     #expect(!permits(.beside(flight, invalidationVersion: 0), own) && !permits(.leading(flight), own))
-    versions.note(.addition, on: 1)
+    versions.note(.addition, on: key(1))
     #expect(!permits(.keeping(flight, since: version), own) && permits(.own(flight), own))
     #expect(!permits(.unchanged(since: version)) && !permits(.unchanged(since: version, of: flight), own))
     #expect(!Entry.permits(.unchanged(since: version), nil, writeVersion: 7, watched: nil))

@@ -182,4 +182,23 @@ struct LockedCodeTests {
     cache.removeAll()
     #expect(gone.count == 4, "cleared")
   }
+
+  @Test func `a key can use the cache when it is released after its last watch`() throws {
+    let cache = try Cache<CarryingKey, Int>(costLimit: 2, configuration: Self.configuration())
+    let gone = Recorder<Bool>()
+    cache[CarryingKey(number: 1)] = 1
+    let (first, second) = (cache.draft(), cache.draft())
+    do {
+      let visitor = Visitor { [weak cache] in
+        _ = cache?.contains(CarryingKey(number: 1))
+        gone.record(true)
+      }
+      _ = first.value(forKey: CarryingKey(number: 1, carried: visitor))
+    }
+    _ = second.value(forKey: CarryingKey(number: 1))
+    first.discard()
+    #expect(gone.count == 0)
+    second.discard()
+    #expect(gone.count == 1)
+  }
 }
