@@ -96,10 +96,10 @@ extension Lifetimes {
   /// As ``timing(of:)``, for the record of a key. If a fetch of the key failed since the record was written, no refresh
   /// is due before the end of that pause.
   @usableFromInline
-  func timing(of metadata: RecordMetadata, pausedFor hash: UInt64) -> Timing? {
+  func timing(of metadata: RecordMetadata, pausedFor key: HashedKey<Key>) -> Timing? {
     let timing = timing(of: metadata)
     guard case .detailed? = timing,
-      let pause = table.retryPauses.pause(for: hash, created: metadata.created, now: clock.now())
+      let pause = table.retryPauses.pause(for: key, created: metadata.created, now: clock.now())
     else { return timing }
     return timing?.postponingRefresh(during: pause)
   }

@@ -40,7 +40,7 @@ extension SecondTierReader {
   /// Memory keeps such a pause with its value, so that a refresh finds it there.
   fileprivate func hasPausedRecord(of key: HashedKey<Key>) -> Bool {
     guard let secondTier, !table.retryPauses.isEmpty,
-      table.retryPauses.holds(for: key.hash, at: lifetimes.clockTime()),
+      table.retryPauses.holds(for: key, at: lifetimes.clockTime()),
       table.peek(key.key, hash: key.hash) == nil,
       case .usable(let found)? = interpretedRecord(of: key, in: secondTier),
       case .stale(_, refreshDue: false, _) = found.timing.freshness(at: lifetimes.clockTime())

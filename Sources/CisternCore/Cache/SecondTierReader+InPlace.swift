@@ -37,7 +37,7 @@ extension SecondTierReader {
     var reading = InPlaceReading<Value>.noRecord
     secondTier.view(key.key) { metadata, bytes in
       guard metadata.schemaVersion == schemaVersion, !metadata.isNegative, metadata.idle == 0,
-        let timing = lifetimes.timing(of: metadata, pausedFor: key.hash)
+        let timing = lifetimes.timing(of: metadata, pausedFor: key)
       else {
         reading = .copied(StoredRecord(metadata: metadata, bytes: bytes.copiedBytes()))
         return

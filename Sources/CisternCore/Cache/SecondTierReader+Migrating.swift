@@ -8,7 +8,7 @@ extension SecondTierReader {
   func interpretOther(_ record: StoredRecord, of key: HashedKey<Key>) -> Interpretation<Value> {
     let version = record.metadata.schemaVersion
     guard version < schemaVersion else { return .foreign }
-    guard let timing = lifetimes.timing(of: record.metadata, pausedFor: key.hash) else {
+    guard let timing = lifetimes.timing(of: record.metadata, pausedFor: key) else {
       return .unusable(.expired, record.identity)
     }
     guard let migrated = migrated(record, of: key.key) else { return .unusable(.outdated, record.identity) }

@@ -82,7 +82,7 @@ extension SecondTierReader {
     guard record.metadata.schemaVersion == schemaVersion else { return interpretOther(record, of: key) }
     let timing =
       table.retryPauses.isEmpty
-      ? lifetimes.timing(of: record.metadata) : lifetimes.timing(of: record.metadata, pausedFor: key.hash)
+      ? lifetimes.timing(of: record.metadata) : lifetimes.timing(of: record.metadata, pausedFor: key)
     guard let timing else { return .unusable(.expired, record.identity) }
     do {
       let value = try codec.decode(record.bytes, isNegative: record.metadata.isNegative)

@@ -52,7 +52,7 @@ extension EntryTable {
     var replaced: Entry<Value>?
     defer { withExtendedLifetime(replaced) {} }
     return shards.withShard(of: key.hash) { shard in
-      if !retryPauses.isEmpty, retryPauses.holdsAfterRefresh(of: key.hash, at: now) { return .decline }
+      if !retryPauses.isEmpty, retryPauses.holdsAfterRefresh(of: key, at: now) { return .decline }
       let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
       let decision: Entry<Value>.RefreshDecision
       (decision, replaced, _) = shard.transition(key, at: number, budget: budget) { entry in

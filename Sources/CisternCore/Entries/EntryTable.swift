@@ -29,7 +29,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The enumerations in progress.
   let walks = OpenWalks()
   /// The retry pauses that memory does not keep with a value. Its lock is taken inside a shard's lock.
-  @usableFromInline let retryPauses = RetryPauses()
+  @usableFromInline let retryPauses = RetryPauses<Key>()
   /// The state of the sweeping task, as a raw value of ``SweepState``.
   let sweeping = Atomic<UInt8>(SweepState.idle.rawValue)
   /// Returns whether the cache has observers of changes or of evictions.
@@ -138,23 +138,25 @@ extension EntryTable {
   @inlinable
   @discardableResult
   func end(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, pause: RetryPause? = nil) -> Bool {
-    let fingerprint = Self.fingerprint(hash)
+    let hashed = HashedKey(key, hash: hash)
     // Released outside the lock.
     var replaced: Entry<Value>?
     var removed: Shard<Key, Value>.Slots.RemovedEntry?
+    var unpaused: [HashedKey<Key>] = []
     defer {
       withExtendedLifetime(replaced) {}
       withExtendedLifetime(removed) {}
+      withExtendedLifetime(unpaused) {}
     }
     return shards.withShard(of: hash) { shard in
-      let number = shard.slots.find(key, fingerprint: fingerprint)
+      let number = shard.slots.find(key, fingerprint: hashed.fingerprint)
       let isOwn: Bool
-      (isOwn, replaced, removed) = shard.transition(HashedKey(key, hash: hash), at: number, budget: budget) { entry in
+      (isOwn, replaced, removed) = shard.transition(hashed, at: number, budget: budget) { entry in
         Entry.end(flight, &entry, pause: pause)
       }
       // Inside the critical section: a load that finds the entry without the flight must also find the pause.
       if isOwn, let pause, flight.needsPauseBesideMemory {
-        retryPauses.add(pause, for: hash, ofRefresh: flight.pausesRefreshes)
+        unpaused = retryPauses.add(pause, for: hashed, ofRefresh: flight.pausesRefreshes)
       }
       return isOwn
     }
@@ -163,17 +165,21 @@ extension EntryTable {
   /// Delays the next refresh until the end of `pause`, because a waiter's timeout expired. The flight continues.
   @usableFromInline
   func postponeRefresh(by flight: Flight<Value>, forKey key: Key, hash: UInt64, pause: RetryPause) {
-    let fingerprint = Self.fingerprint(hash)
+    let hashed = HashedKey(key, hash: hash)
     // Released outside the lock.
     var replaced: Entry<Value>?
-    defer { withExtendedLifetime(replaced) {} }
+    var unpaused: [HashedKey<Key>] = []
+    defer {
+      withExtendedLifetime(replaced) {}
+      withExtendedLifetime(unpaused) {}
+    }
     shards.withShard(of: hash) { shard in
-      let number = shard.slots.find(key, fingerprint: fingerprint)
+      let number = shard.slots.find(key, fingerprint: hashed.fingerprint)
       let isOwn: Bool
-      (isOwn, replaced, _) = shard.transition(HashedKey(key, hash: hash), at: number, budget: budget) { entry in
+      (isOwn, replaced, _) = shard.transition(hashed, at: number, budget: budget) { entry in
         Entry.postponeRefresh(by: flight, &entry, pause: pause)
       }
-      if isOwn, !flight.coversSecondTier { retryPauses.add(pause, for: hash, ofRefresh: false) }
+      if isOwn, !flight.coversSecondTier { unpaused = retryPauses.add(pause, for: hashed, ofRefresh: false) }
     }
   }
 }

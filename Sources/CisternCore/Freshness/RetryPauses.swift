@@ -24,10 +24,10 @@ struct RetryPause: Sendable {
 ///
 /// Memory keeps the pause of a key with its value. The pause must outlive the eviction of the value from memory.
 /// Otherwise, every load that reads the record again would fetch again. The number of pauses is bounded; those that
-/// end first are dropped first.
+/// end first are dropped first. A pause keeps its key until then.
 @usableFromInline
-final class RetryPauses: Sendable {
-  static let limit = 16_384
+final class RetryPauses<Key: Hashable & Sendable>: Sendable {
+  static var limit: Int { 16_384 }
 
   /// The newest pause of a key, and the end of the pause that the last failed refresh began.
   ///
@@ -39,26 +39,29 @@ final class RetryPauses: Sendable {
     var end: MonotonicTime { max(pause.end, refreshEnd) }
   }
 
-  private let pauses = Guarded<[UInt64: KeptPause]>([:])
+  private let pauses = Guarded<[HashedKey<Key>: KeptPause]>([:])
   /// Whether a pause was ever added. Until then, no reader acquires the lock.
   private let wasUsed = Atomic<Bool>(false)
 
   init() {}
 
-  /// Adds the pause of the key with this hash, and replaces an earlier one.
+  /// Adds the pause of a key, and replaces an earlier one.
   ///
   /// - Parameters:
   ///   - pause: The pause.
-  ///   - hash: The hash of the key.
+  ///   - key: The key.
   ///   - isOfRefresh: Whether a refresh failed, so that no requested refresh begins during the pause.
+  /// - Returns: The keys whose pauses were dropped. The caller destroys them outside all locks.
   /// - Complexity: O(1), amortized.
   @usableFromInline
-  func add(_ pause: RetryPause, for hash: UInt64, ofRefresh isOfRefresh: Bool) {
+  @discardableResult
+  func add(_ pause: RetryPause, for key: HashedKey<Key>, ofRefresh isOfRefresh: Bool) -> [HashedKey<Key>] {
     wasUsed.store(true, ordering: .relaxed)
-    pauses.withLock { pauses in
-      let earlier = pauses[hash]?.refreshEnd ?? MonotonicTime(nanoseconds: 0)
-      if pauses.count >= Self.limit { Self.makeRoom(in: &pauses) }
-      pauses[hash] = KeptPause(pause: pause, refreshEnd: isOfRefresh ? pause.end : earlier)
+    return pauses.withLock { pauses in
+      let earlier = pauses[key]?.refreshEnd ?? MonotonicTime(nanoseconds: 0)
+      let dropped = pauses.count >= Self.limit ? Self.makeRoom(in: &pauses) : []
+      pauses[key] = KeptPause(pause: pause, refreshEnd: isOfRefresh ? pause.end : earlier)
+      return dropped
     }
   }
 
@@ -66,41 +69,39 @@ final class RetryPauses: Sendable {
   @usableFromInline
   var isEmpty: Bool { !wasUsed.load(ordering: .relaxed) }
 
-  /// Returns the pause of the key with this hash; nil if the key may be fetched at once.
+  /// Returns the pause of a key; nil if the key may be fetched at once.
   ///
   /// - Parameters:
-  ///   - hash: The hash of the key.
+  ///   - key: The key.
   ///   - created: The time when the key's record was written.
   ///   - now: The current time.
   /// - Returns: The pause; nil without one.
-  func pause(for hash: UInt64, created: WallTime, now: MonotonicTime) -> RetryPause? {
+  func pause(for key: HashedKey<Key>, created: WallTime, now: MonotonicTime) -> RetryPause? {
     pauses.withLock { pauses in
-      guard let kept = pauses[hash] else { return nil }
-      let pause = kept.pause
-      guard pause.end > now else {
-        if kept.end <= now { pauses[hash] = nil }
-        return nil
-      }
+      // A pause that has ended stays: the caller can be in a transaction, where no key may be destroyed.
+      guard let pause = pauses[key]?.pause, pause.end > now else { return nil }
       // The pause stays for explicit refreshes, which it concerns even after a write of the key.
       return created < pause.start ? pause : nil
     }
   }
 
-  /// Returns whether a pause after a failed refresh holds for the key with this hash.
-  func holdsAfterRefresh(of hash: UInt64, at now: MonotonicTime) -> Bool {
-    pauses.withLock { $0[hash].map { $0.refreshEnd > now } ?? false }
+  /// Returns whether a pause after a failed refresh holds for a key.
+  func holdsAfterRefresh(of key: HashedKey<Key>, at now: MonotonicTime) -> Bool {
+    pauses.withLock { $0[key].map { $0.refreshEnd > now } ?? false }
   }
 
-  /// Returns whether a pause of any kind holds for the key with this hash.
-  func holds(for hash: UInt64, at now: MonotonicTime) -> Bool {
-    pauses.withLock { $0[hash].map { $0.end > now } ?? false }
+  /// Returns whether a pause of any kind holds for a key.
+  func holds(for key: HashedKey<Key>, at now: MonotonicTime) -> Bool {
+    pauses.withLock { $0[key].map { $0.end > now } ?? false }
   }
 
   /// The number of pauses, for tests.
   var count: Int { pauses.withLock { $0.count } }
 
-  /// Removes the quarter of the pauses that ends first.
-  private static func makeRoom(in pauses: inout [UInt64: KeptPause]) {
-    for (hash, _) in pauses.sorted(by: { $0.value.end < $1.value.end }).prefix(limit / 4) { pauses[hash] = nil }
+  /// Removes the quarter of the pauses that ends first. Returns their keys.
+  private static func makeRoom(in pauses: inout [HashedKey<Key>: KeptPause]) -> [HashedKey<Key>] {
+    let dropped = pauses.sorted { $0.value.end < $1.value.end }.prefix(limit / 4).map(\.key)
+    for key in dropped { pauses[key] = nil }
+    return dropped
   }
 }

@@ -237,7 +237,7 @@ struct AnewAndRefreshTests {
       try #require(decides(at: now))
       // The request has read the clock, and the flight of another request fails before the critical section.
       table.retryPauses.add(
-        RetryPause(end: MonotonicTime(nanoseconds: 10), start: WallTime(nanosecondsSince1970: 0)), for: key.hash,
+        RetryPause(end: MonotonicTime(nanoseconds: 10), start: WallTime(nanosecondsSince1970: 0)), for: key,
         ofRefresh: true)
       try #require(!decides(at: now))
       try #require(decides(at: MonotonicTime(nanoseconds: 10)))

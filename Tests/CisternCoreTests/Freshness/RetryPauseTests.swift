@@ -106,27 +106,30 @@ struct RetryPauseTests {
   }
 
   @Test func `pauses take memory for a bounded number of keys, and the newest are kept`() {
-    let pauses = RetryPauses()
+    let pauses = RetryPauses<UInt64>()
+    func key(_ number: UInt64) -> HashedKey<UInt64> { HashedKey(number, hash: number) }
     #expect(pauses.isEmpty)
-    let count = UInt64(RetryPauses.limit) * 3
-    for hash in 0..<count {
+    let limit = RetryPauses<UInt64>.limit
+    let count = UInt64(limit) * 3
+    for number in 0..<count {
       pauses.add(
-        RetryPause(end: MonotonicTime(nanoseconds: 100 + hash), start: WallTime(nanosecondsSince1970: 50)), for: hash,
-        ofRefresh: false)
+        RetryPause(end: MonotonicTime(nanoseconds: 100 + number), start: WallTime(nanosecondsSince1970: 50)),
+        for: key(number), ofRefresh: false)
     }
-    #expect(!pauses.isEmpty && pauses.count <= RetryPauses.limit)
+    #expect(!pauses.isEmpty && pauses.count <= limit)
     let (early, late) = (WallTime(nanosecondsSince1970: 1), WallTime(nanosecondsSince1970: 50))
     let now = MonotonicTime(nanoseconds: 99)
-    for hash in (count - UInt64(RetryPauses.limit) / 2)..<count {
-      guard pauses.pause(for: hash, created: early, now: now)?.end == MonotonicTime(nanoseconds: 100 + hash) else {
-        Issue.record("the pause of \(hash) is missing")
+    for number in (count - UInt64(limit) / 2)..<count {
+      let end = pauses.pause(for: key(number), created: early, now: now)?.end
+      guard end == MonotonicTime(nanoseconds: 100 + number) else {
+        Issue.record("the pause of \(number) is missing")
         return
       }
     }
     // A pause applies neither to a record that was written after it began, nor after its end.
-    #expect(pauses.pause(for: count - 1, created: late, now: now) == nil)
-    #expect(pauses.pause(for: count - 2, created: early, now: MonotonicTime(nanoseconds: 98 + count)) == nil)
-    #expect(pauses.pause(for: count, created: early, now: now) == nil)
+    #expect(pauses.pause(for: key(count - 1), created: late, now: now) == nil)
+    #expect(pauses.pause(for: key(count - 2), created: early, now: MonotonicTime(nanoseconds: 98 + count)) == nil)
+    #expect(pauses.pause(for: key(count), created: early, now: now) == nil)
   }
 
   @Test func `a value states whether its pause permits the stale value, and takes the last one of two`() {
