@@ -5,10 +5,12 @@ import PackageDescription
 // - `core` leaves out CisternService, the command line and what only they need (an HTTP server, argument parsing), so that the
 //   library's own tests build in seconds.
 // - `service` leaves out the command line, and all tests but those of CisternService.
+// - `layouts` makes the environment variable CISTERN_LAYOUT of a process the layout of its new data files. `core` implies it.
 // - `strict` makes warnings errors. Continuous integration sets it.
 let options = (Context.environment["CISTERN_BUILD"] ?? "").split(separator: ",")
 let coreOnly = options.contains("core")
 let serviceOnly = options.contains("service")
+let layouts = coreOnly || options.contains("layouts")
 let strict = options.contains("strict")
 
 let swiftSettings: [SwiftSetting] =
@@ -43,9 +45,8 @@ var targets: [Target] = [
     swiftSettings: swiftSettings),
   .target(
     name: "CisternDisk", dependencies: ["CSupport", "CisternCore", "LMDB", "Locking"],
-    // Builds for the library's own tests and trials use both layouts of data files: the environment variable CISTERN_LAYOUT of
-    // the process is the layout of new files.
-    swiftSettings: swiftSettings + (coreOnly ? [.define("LAYOUT_OF_ENVIRONMENT")] : [])),
+    // The library's own tests and trials use both layouts of data files.
+    swiftSettings: swiftSettings + (layouts ? [.define("LAYOUT_OF_ENVIRONMENT")] : [])),
   .target(name: "Cistern", dependencies: ["CisternCore", "CisternDisk", "Locking"], swiftSettings: swiftSettings),
   .target(name: "CisternTesting", dependencies: ["CisternCore", "Locking"], swiftSettings: swiftSettings),
   // Temporary directories for tests and trials. Benchmarks have a symbolic link to the type.

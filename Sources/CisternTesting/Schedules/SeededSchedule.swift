@@ -19,6 +19,7 @@
 /// These environment variables override the arguments of the tests:
 ///
 /// - `CISTERN_SEEDS`: The number of seeds that each exploration tries.
+/// - `CISTERN_SEEDS_PERCENT`: The percentage of its own number of seeds that each exploration tries, and at least ten of them.
 /// - `CISTERN_FIRST_SEED`: The first seed.
 /// - `CISTERN_SEED`: The only seed to try. Use it to investigate a failure.
 /// - `CISTERN_CHOICES`: The maximum number of choices that the seed makes.
@@ -73,7 +74,13 @@ public enum SeededSchedule {
   public static func seeds(_ count: Int) -> Range<UInt64> {
     if let only = environment("CISTERN_SEED") { return only..<(only + 1) }
     let first = environment("CISTERN_FIRST_SEED") ?? 0
-    return first..<(first + (environment("CISTERN_SEEDS") ?? UInt64(count)))
+    return first..<(first + (environment("CISTERN_SEEDS") ?? share(of: UInt64(count))))
+  }
+
+  /// Returns the part of a test's seeds that `CISTERN_SEEDS_PERCENT` demands.
+  private static func share(of count: UInt64) -> UInt64 {
+    guard let percentage = environment("CISTERN_SEEDS_PERCENT") else { return count }
+    return min(count, max(10, count * percentage / 100))
   }
 
   /// Returns the number in an environment variable, or nil if the variable is not set.
