@@ -47,12 +47,14 @@ import Testing
     let fetched = DiskPartition.metadata(tags: ["gone"]).with {
       $0.localVersion = own.invalidations.invalidationVersion
     }
+    let key = bytes("k")
+    let isConcealed = { own.invalidations.conceals(fetched, key: key.rawSpan) }
     #expect(throws: LMDBError.self) { try commit(own, in: file, failingWith: .mapFull) }
-    #expect(!own.invalidations.conceals(fetched, key: bytes("k").rawSpan))
+    #expect(!isConcealed())
     try commit(other, in: file)
     tier.engine.learnGeneration(of: own, from: file)
     #expect(own.invalidations.fileVersion == 1)
-    #expect(own.invalidations.conceals(fetched, key: bytes("k").rawSpan))
+    #expect(isConcealed())
     try await tier.close()
   }
 
