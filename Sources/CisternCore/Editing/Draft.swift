@@ -215,7 +215,7 @@ extension Draft {
     _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> WriteOutcome {
     let snapshot = state.withLock { $0 }
-    if snapshot.batch.isEmpty { return .nothing }
+    // Without writes, too: the draft then forgets the keys that it has read.
     let saved = try parent.take(snapshot, policy, context: context)
     endSaving(snapshot, saved.keys)
     return saved.outcome

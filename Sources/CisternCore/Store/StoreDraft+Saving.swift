@@ -40,21 +40,24 @@ extension StoreDraft {
     case .store(let store):
       try store.checkIsOpen(to: "saving a draft")
       let saves = beginSaving(policy, context: context)
-      return try push(saves) { () throws(CisternError) in try store.shared.write(saves.map { $0.memberWrites() }) }
+      return try push(saves) { () throws(CisternError) in
+        try store.shared.write(saves.filter(\.hasWrites).map { $0.memberWrites() })
+      }
     case .draft(let draft):
       let saves = beginSaving(policy, context: context)
       try push(saves) { () throws(CisternError) in
-        repeat { for save in saves { try save.plan() } } while !draft.take(saves)
+        let written = saves.filter(\.hasWrites)
+        repeat { for save in written { try save.plan() } } while !draft.take(written)
       }
       return nil
     }
   }
 
-  /// Returns the saves of all layers with writes. No nested draft saves into this one in between.
+  /// Returns the saves of all layers. No nested draft saves into this one in between.
   private func beginSaving(_ policy: StoreDraftConflictPolicy, context: WriterContext?) -> [any StoreDraftSave] {
     var saves: [any StoreDraftSave] = []
     layers.together { layers in
-      for layer in layers { if let save = layer.beginSaving(policy, context: context) { saves.append(save) } }
+      for layer in layers { saves.append(layer.beginSaving(policy, context: context)) }
     }
     return saves
   }

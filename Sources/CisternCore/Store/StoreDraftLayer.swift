@@ -4,8 +4,8 @@ protocol StoreDraftLayer: AnyObject, Sendable {
   func discard()
   func waitForRoom()
   nonisolated(nonsending) func prepareToCommit() async
-  /// Returns the save of the current writes; nil for no writes.
-  func beginSaving(_ policy: StoreDraftConflictPolicy, context: WriterContext?) -> (any StoreDraftSave)?
+  /// Returns the save of the current writes. A layer without writes has one, too, because it then forgets the keys that it has read.
+  func beginSaving(_ policy: StoreDraftConflictPolicy, context: WriterContext?) -> any StoreDraftSave
 }
 
 /// The save of one layer. Only the thread of the save uses it.
@@ -14,6 +14,8 @@ protocol StoreDraftSave: AnyObject {
   var identity: ObjectIdentifier { get }
   /// The name of the cache.
   var name: String { get }
+  /// Whether the save has writes.
+  var hasWrites: Bool { get }
   /// Returns the error with all keys in conflict, if there are any and the policy is to throw.
   func conflict() -> (any Error)?
   /// The write into the cache. Only for a draft over caches.
@@ -45,9 +47,8 @@ final class CacheDraftLayer<Key: Hashable & Sendable, Value: Sendable>: StoreDra
   func waitForRoom() { draft.parent.waitForRoom() }
   nonisolated(nonsending) func prepareToCommit() async { await draft.parent.waitForRoom() }
 
-  func beginSaving(_ policy: StoreDraftConflictPolicy, context: WriterContext?) -> (any StoreDraftSave)? {
+  func beginSaving(_ policy: StoreDraftConflictPolicy, context: WriterContext?) -> any StoreDraftSave {
     let snapshot = draft.state.withLock { $0 }
-    if snapshot.batch.isEmpty { return nil }
     let terms = DraftSavingTerms(policy: policy.policy(for: cache), context: context)
     return CacheDraftSave(snapshot, of: draft, into: cache, below: below, terms)
   }
@@ -85,6 +86,7 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
 
   var identity: ObjectIdentifier { ObjectIdentifier(cache) }
   var name: String { cache.name }
+  var hasWrites: Bool { !snapshot.batch.isEmpty }
 
   func conflict() -> (any Error)? {
     do throws(CisternError) {

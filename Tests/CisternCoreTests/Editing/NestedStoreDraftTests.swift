@@ -141,6 +141,23 @@ struct NestedStoreDraftTests {
     }
   }
 
+  @Test func `drafts over several caches watch no key after a save, although they only read a cache`() throws {
+    try TwoCaches.run(.immediate) { caches, fields, numbers in
+      let outer = caches.store.draft()
+      let inner = outer.draft()
+      for draft in [outer, inner] {
+        for isWritten in [false, true] {
+          _ = draft[1, in: numbers]
+          if isWritten { draft["a", in: fields] = ["v": 1] } else { _ = draft["a", in: fields] }
+          try draft.save()
+          try outer.save()
+          try #require(caches.findings == [])
+        }
+      }
+      try #require(fields["a"] == ["v": 1])
+    }
+  }
+
   @Test func `nested drafts watch no key after their end`() throws {
     try TwoCaches.run(.immediate) { caches, fields, numbers in
       do {
