@@ -132,9 +132,10 @@ extension Draft {
   }
 
   private func write(_ write: KeyWrite<Value>, to key: Key) {
-    seeForItself(key)
-    if isEqual != nil, state.withLock({ $0.baseline(of: key) }) == nil { readBelow(key, isByUser: false) }
     while true {
+      // In each round: a discard or a save may have ended the watch of the key.
+      seeForItself(key)
+      if isEqual != nil, state.withLock({ $0.baseline(of: key) }) == nil { readBelow(key, isByUser: false) }
       let shown = shown(write, of: key, count: state.withLock { $0.writeCount(of: key) })
       if let former = state.withLock({ $0.write([shown]) }) { return withExtendedLifetime(former) {} }
     }

@@ -135,10 +135,14 @@ extension DraftState {
     let shown: Value?
   }
 
-  /// Returns whether none of the keys of these writes was written after its `shown` was computed.
-  func accepts(_ writes: [ShownWrite]) -> Bool { writes.allSatisfy { writeCount(of: $0.key) == $0.count } }
+  /// Returns whether the writes can be added: each key has a base, and was not written after its `shown` was computed.
+  ///
+  /// Without a base, a save would notice no change below.
+  func accepts(_ writes: [ShownWrite]) -> Bool {
+    writes.allSatisfy { bases[$0.key] != nil && writeCount(of: $0.key) == $0.count }
+  }
 
-  /// Adds writes. Returns nil, and adds none, if any of their keys was written after its `shown` was computed.
+  /// Adds writes. Returns nil, and adds none, if they cannot be added.
   mutating func write(_ writes: [ShownWrite]) -> [Replaced]? {
     guard accepts(writes) else { return nil }
     return writes.map { one in
