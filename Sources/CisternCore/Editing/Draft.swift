@@ -208,18 +208,28 @@ extension Draft {
 
   /// The written keys that have changed below. More keys may change before a save.
   public var conflicts: [Key] {
-    let snapshot = state.withLock { $0 }
+    let snapshot = beginComparing()
+    defer { endComparing() }
     return snapshot.batch.keys.filter { parent.isConflict($0, of: snapshot) }
   }
 
   private func push(
     _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> WriteOutcome {
-    let snapshot = state.withLock { $0 }
+    let snapshot = beginComparing()
+    defer { endComparing() }
     // Without writes, too: the draft then forgets the keys that it has read.
     let saved = try parent.take(snapshot, policy, context: context)
     endSaving(snapshot, saved.keys)
     return saved.outcome
+  }
+
+  /// Returns the present state, for a comparison with the layer below. Its keys stay watched there until ``endComparing()``.
+  func beginComparing() -> DraftState<Key, Value> { state.withLock { $0.beginComparing() } }
+
+  /// Ends a comparison that ``beginComparing()`` began.
+  func endComparing() {
+    for key in state.withLock({ $0.endComparing() }) { parent.unwatch(key) }
   }
 
   /// Removes the writes of a snapshot, after a save applied them below.

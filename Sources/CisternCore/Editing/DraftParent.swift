@@ -67,9 +67,9 @@ extension Draft: DraftParent {
   }
 
   func unwatch(_ key: Key) {
-    let (isUnseen, former) = state.withLock { $0.unwatch(key) }
+    let (unseen, former) = state.withLock { $0.unwatch(key) }
     withExtendedLifetime(former) {}
-    if isUnseen { parent.unwatch(key) }
+    for key in unseen { parent.unwatch(key) }
   }
 
   func follow(_ key: Key) {}

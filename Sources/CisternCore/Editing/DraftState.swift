@@ -12,6 +12,10 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var writeCounts: [Key: DraftWriteCount] = [:]
   /// The count of all other keys. It is greater than each forgotten count, so that no later count equals that of an earlier write.
   private var unusedCount = DraftWriteCount.zero
+  /// The number of comparisons with the layer below that are in progress.
+  private var comparisonCount = 0
+  /// The keys that the draft no longer uses, and that these comparisons need. A key occurs once for each watch below.
+  private var leftKeys: [Key] = []
 
   init(layering: WriteLayering) {
     batch = Batch(layering: layering)
@@ -101,12 +105,12 @@ extension DraftState {
     return SeenKey(version: VersionBelow(writeCount(of: key)), tags: tags(of: key))
   }
 
-  /// Records that a draft of this one no longer uses the key. Returns whether this draft no longer uses it either.
-  mutating func unwatch(_ key: Key) -> (isUnseen: Bool, former: DraftBase<Value>?) {
+  /// Records that a draft of this one no longer uses the key. Returns the keys that no draft uses now.
+  mutating func unwatch(_ key: Key) -> (unseen: [Key], former: DraftBase<Value>?) {
     bases[key]?.childCount -= 1
-    guard bases[key]?.isUnneeded ?? false, batch.writes[key] == nil else { return (false, nil) }
+    guard bases[key]?.isUnneeded ?? false, batch.writes[key] == nil else { return ([], nil) }
     forgetCount(of: key)
-    return (true, bases.removeValue(forKey: key))
+    return (leave([key]), bases.removeValue(forKey: key))
   }
 
   private mutating func forgetCount(of key: Key) {
@@ -117,6 +121,33 @@ extension DraftState {
   /// Forgets the counts of all keys that have neither a base nor a write.
   private mutating func forgetUnusedCounts() {
     for key in writeCounts.keys where bases[key] == nil && batch.writes[key] == nil { forgetCount(of: key) }
+  }
+}
+
+// MARK: Comparing
+
+extension DraftState {
+  /// Begins a comparison of the present state with the layer below: a save, or a search for conflicts.
+  ///
+  /// All keys of the state stay watched below until ``endComparing()``. Otherwise, the number of their changes would begin again.
+  mutating func beginComparing() -> DraftState {
+    comparisonCount += 1
+    return self
+  }
+
+  /// Ends a comparison. Returns the keys that the draft no longer watches below.
+  mutating func endComparing() -> [Key] {
+    comparisonCount -= 1
+    let keys = leftKeys
+    leftKeys = []
+    return leave(keys)
+  }
+
+  /// Returns the keys whose watches below end now. During a comparison, they end with it.
+  private mutating func leave(_ keys: [Key]) -> [Key] {
+    if comparisonCount == 0 { return keys }
+    leftKeys += keys
+    return []
   }
 }
 
@@ -175,7 +206,7 @@ extension DraftState {
       }
     }
     forgetUnusedCounts()
-    return (former, unseen)
+    return (former, leave(unseen))
   }
 
   /// Removes the writes of `saved`, an earlier state of this one, after a save applied them below. Keeps later
@@ -220,6 +251,6 @@ extension DraftState {
       }
     }
     forgetUnusedCounts()
-    return (former, unseen, followed)
+    return (former, leave(unseen), followed)
   }
 }

@@ -40,11 +40,13 @@ extension StoreDraft {
     case .store(let store):
       try store.checkIsOpen(to: "saving a draft")
       let saves = beginSaving(policy, context: context)
+      defer { for save in saves { save.close() } }
       return try push(saves) { () throws(CisternError) in
         try store.shared.write(saves.filter(\.hasWrites).map { $0.memberWrites() })
       }
     case .draft(let draft):
       let saves = beginSaving(policy, context: context)
+      defer { for save in saves { save.close() } }
       try push(saves) { () throws(CisternError) in
         let written = saves.filter(\.hasWrites)
         repeat { for save in written { try save.plan() } } while !draft.take(written)

@@ -28,6 +28,8 @@ protocol StoreDraftSave: AnyObject {
   func take(_ rest: () -> Bool) -> Bool
   /// Removes the saved writes from the draft.
   func end()
+  /// Ends the watches that the save has prolonged. Call it once, whether or not the layers were saved.
+  func close()
 }
 
 final class CacheDraftLayer<Key: Hashable & Sendable, Value: Sendable>: StoreDraftLayer {
@@ -48,9 +50,8 @@ final class CacheDraftLayer<Key: Hashable & Sendable, Value: Sendable>: StoreDra
   nonisolated(nonsending) func prepareToCommit() async { await draft.parent.waitForRoom() }
 
   func beginSaving(_ policy: StoreDraftConflictPolicy, context: WriterContext?) -> any StoreDraftSave {
-    let snapshot = draft.state.withLock { $0 }
     let terms = DraftSavingTerms(policy: policy.policy(for: cache), context: context)
-    return CacheDraftSave(snapshot, of: draft, into: cache, below: below, terms)
+    return CacheDraftSave(draft.beginComparing(), of: draft, into: cache, below: below, terms)
   }
 }
 
@@ -119,4 +120,5 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
   }
 
   func end() { draft.endSaving(snapshot, saved) }
+  func close() { draft.endComparing() }
 }

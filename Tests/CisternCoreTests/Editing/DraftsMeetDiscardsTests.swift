@@ -36,4 +36,73 @@ struct DraftsMeetDiscardsTests {
       try #require(subject.findings == [])
     }
   }
+
+  @Test func `a change after a discard during a save is a conflict of the save`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let meanwhile = Meanwhile()
+      let configuration = CacheConfiguration<Fields>(isEqual: { one, other in
+        Self.run(meanwhile)
+        return one == other
+      })
+      let subject = try FieldsSubject(.memory, on: executor, configuration: configuration)
+      let cache = subject.cache
+      let draft = cache.draft()
+      for key in ["a", "b"] {
+        cache[key] = ["v": 1]
+        draft[key] = ["mine": 1]
+      }
+      // The save compares the values of this key, because its version differs.
+      for value in [["theirs": 1], ["v": 1]] { cache["a"] = value }
+      meanwhile.record {
+        draft.discard()
+        cache["b"] = ["theirs": 1]
+      }
+      let error = #expect(throws: CisternError.self) { try draft.save() }
+      try #require(error?.code == .conflict && meanwhile.count == 0 && draft.isEmpty)
+      try #require(cache["a"] == ["v": 1] && cache["b"] == ["theirs": 1])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `a discard during the save of a nested draft is no conflict`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let meanwhile = Meanwhile()
+      let configuration = CacheConfiguration<Fields>(merge: { cached, incoming in
+        Self.run(meanwhile)
+        return try mergeFields(cached, incoming)
+      })
+      let subject = try FieldsSubject(.memory, on: executor, configuration: configuration)
+      let outer = subject.cache.draft()
+      let inner = outer.draft()
+      outer["a"] = ["outer": 1]
+      for key in ["a", "b"] { inner[key] = ["inner": 1] }
+      meanwhile.record { inner.discard() }
+      try inner.save()
+      try #require(meanwhile.count == 0 && inner.isEmpty && outer.writtenKeys == ["a", "b"])
+      try outer.save()
+      try #require(subject.cache["a"] == ["outer": 1, "inner": 1] && subject.cache["b"] == ["inner": 1])
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `a discard during the save of a nested draft over several caches is no conflict`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let meanwhile = Meanwhile()
+      let caches = try TwoCaches(over: nil, on: executor) { cached, incoming in
+        Self.run(meanwhile)
+        return try mergeFields(cached, incoming)
+      }
+      let fields = caches.fields
+      let outer = caches.store.draft()
+      let inner = outer.draft()
+      outer["a", in: fields] = ["outer": 1]
+      for key in ["a", "b"] { inner[key, in: fields] = ["inner": 1] }
+      meanwhile.record { inner.discard() }
+      try inner.save()
+      try #require(meanwhile.count == 0 && inner.isEmpty && outer.writtenKeys(in: fields) == ["a", "b"])
+      try outer.save()
+      try #require(fields["a"] == ["outer": 1, "inner": 1] && fields["b"] == ["inner": 1])
+      try #require(caches.findings == [])
+    }
+  }
 }
