@@ -16,9 +16,12 @@ package final class DiskPartition: RecordReaderOwner {
     recordReader = DiskReader(engine: engine, partition: partition, owner: owner)
   }
 
-  package func adopt(_ format: ValueFormat) throws(CisternError) {
+  @discardableResult
+  package func adopt(_ format: ValueFormat) throws(CisternError) -> FormatClaim? {
     try engine.adopt(format, of: partition)
   }
+
+  package func withdraw(_ format: ValueFormat) { partition.formats.withdraw(format) }
 
   package func withRecord<Result>(
     forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result

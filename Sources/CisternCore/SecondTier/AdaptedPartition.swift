@@ -59,7 +59,8 @@ package final class AdaptedPartition: TransactionalPartition {
 
   // MARK: Methods that the adapter adds
 
-  package func adopt(_ format: ValueFormat) {}
+  @discardableResult
+  package func adopt(_ format: ValueFormat) -> FormatClaim? { nil }
 
   package var mode: SecondTierStatistics.Mode { base.statistics.mode }
 

@@ -8,12 +8,22 @@
 /// of the record ends this state earlier.
 @usableFromInline
 package protocol TransactionalPartition: SecondTierPartition, AnyObject {
-  /// Registers the format in which the cache encodes its values. The cache calls it before it writes a record.
+  /// Registers the format in which the cache encodes its values. An opening calls it before the cache is entered.
+  ///
+  /// From then on, no opening can register another codec for the version. An opening that succeeds confirms the claim before the
+  /// cache writes a record. An opening that fails calls ``withdraw(_:)`` instead.
   ///
   /// - Parameter format: The codec of the cache, and the version of its schema.
+  /// - Returns: The claim on the format, or nil if the tier keeps no formats.
   /// - Throws: `CisternError` with the code ``CisternError/Code/conflictingOpen`` if the tier has records of the
   ///   same schema version in another format.
-  func adopt(_ format: ValueFormat) throws(CisternError)
+  @discardableResult
+  func adopt(_ format: ValueFormat) throws(CisternError) -> FormatClaim?
+
+  /// Ends one claim of ``adopt(_:)``, because the opening has failed. The tier forgets the format with its last claim.
+  ///
+  /// - Parameter format: The format of the opening.
+  func withdraw(_ format: ValueFormat)
 
   /// The state of the tier. Reading it is cheap; the cache reads it inside critical sections.
   var mode: SecondTierStatistics.Mode { get }
@@ -249,6 +259,8 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
 }
 
 extension TransactionalPartition {
+  package func withdraw(_ format: ValueFormat) {}
+
   package func listRecords(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows -> Bool {
     let wasReadable = mode != .degraded
     try forEachRecord(body)

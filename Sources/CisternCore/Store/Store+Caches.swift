@@ -52,8 +52,8 @@ extension Store {
     let partition = try tier?.transactionalPartition(named: name) { [openCaches = shared.openCaches] losses in
       openCaches.loseRecords(losses, ofCacheNamed: name)
     }
-    try partition?.adopt(
-      ValueFormat(codec: codec.formatIdentifier, schemaVersion: configuration.schema?.version ?? 0))
+    let format = ValueFormat(codec: codec.formatIdentifier, schemaVersion: configuration.schema?.version ?? 0)
+    let claim = try partition?.adopt(format)
     let cache = Cache(
       Cache.Storage(name: name, secondTier: partition.map(bind), codec: codec), expiry: expiry,
       configuration: configuration,
@@ -61,7 +61,8 @@ extension Store {
         shared.configuration, budget: shared.budget, shared: shared,
         report: { [reportLog = shared.reportLog] in reportLog.add($0) }))
     // Two threads may reach this point. The first one enters its cache.
-    let first = shared.openCaches.enter(cache, named: name, settings: settings)
+    let first = shared.openCaches.enter(cache, named: name, settings: settings, claim: claim)
+    if first.member !== cache { partition?.withdraw(format) }
     return try keep(first.member, settings: first.settings, named: name, ifLike: settings)
   }
 

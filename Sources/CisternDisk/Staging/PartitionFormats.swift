@@ -7,6 +7,17 @@ final class PartitionFormats: Sendable {
   private struct KnownFormat: Sendable {
     let codec: String
     var isWritten: Bool
+    /// The claim that all openings with the format share. Only a confirmed format is written.
+    let claim = FormatClaim()
+    /// The number of openings with the format that have not failed. A confirmed format has at least one.
+    var openings = 1
+  }
+
+  /// The answer to an opening with a format.
+  enum Adoption: Sendable {
+    case claimed(FormatClaim)
+    /// The version has another codec.
+    case conflicting(codec: String)
   }
 
   private let known = Guarded<[UInt32: KnownFormat]>([:])
@@ -14,21 +25,44 @@ final class PartitionFormats: Sendable {
   /// only under the lock of `known`.
   private let hasUnwritten = Atomic<Bool>(false)
 
-  func codec(ofVersion schemaVersion: UInt32) -> String? { known.withLock { $0[schemaVersion]?.codec } }
+  func isKnown(_ schemaVersion: UInt32) -> Bool { known.withLock { $0[schemaVersion] != nil } }
 
-  func adopt(_ format: ValueFormat, isWritten: Bool) {
+  /// Adds an opening with the format, unless the version has another codec.
+  ///
+  /// - Parameters:
+  ///   - format: The format.
+  ///   - isWritten: Whether the file names the format.
+  /// - Returns: The claim, or the other codec.
+  func adopt(_ format: ValueFormat, isWritten: Bool) -> Adoption {
     known.withLock { known in
-      guard known[format.schemaVersion] == nil else { return }
-      known[format.schemaVersion] = KnownFormat(codec: format.codec, isWritten: isWritten)
+      if let other = known[format.schemaVersion] {
+        guard other.codec == format.codec else { return .conflicting(codec: other.codec) }
+        known[format.schemaVersion]?.openings += 1
+        return .claimed(other.claim)
+      }
+      let new = KnownFormat(codec: format.codec, isWritten: isWritten)
+      known[format.schemaVersion] = new
       if !isWritten { hasUnwritten.store(true, ordering: .releasing) }
+      return .claimed(new.claim)
     }
   }
 
-  /// The formats that the file does not name yet.
+  /// Removes an opening with the format, which has failed. Forgets the format if it was the only one.
+  func withdraw(_ format: ValueFormat) {
+    known.withLock { known in
+      guard var left = known[format.schemaVersion], left.codec == format.codec else { return }
+      left.openings -= 1
+      known[format.schemaVersion] = left.openings > 0 ? left : nil
+      hasUnwritten.store(known.values.contains { !$0.isWritten }, ordering: .releasing)
+    }
+  }
+
+  /// The confirmed formats that the file does not name yet.
   var unwritten: [ValueFormat] {
     guard hasUnwritten.load(ordering: .acquiring) else { return [] }
     return known.withLock { known in
-      known.filter { !$0.value.isWritten }.map { ValueFormat(codec: $0.value.codec, schemaVersion: $0.key) }
+      known.filter { !$0.value.isWritten && $0.value.claim.isConfirmed }
+        .map { ValueFormat(codec: $0.value.codec, schemaVersion: $0.key) }
     }
   }
 

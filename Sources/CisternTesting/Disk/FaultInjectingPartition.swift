@@ -201,7 +201,8 @@ final class FaultInjectingPartition: TransactionalPartition {
     return result
   }
 
-  func adopt(_ format: ValueFormat) {}
+  @discardableResult
+  func adopt(_ format: ValueFormat) -> FormatClaim? { nil }
 
   var largestBatch: ByteCount? { nil }
 

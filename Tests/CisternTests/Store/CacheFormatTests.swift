@@ -146,6 +146,60 @@ import Testing
     try await store.close()
   }
 
+  @Test func `an opening that fails because another one came first leaves no codec`() async throws {
+    let scratch = TemporaryDirectory()
+    let store = try open(scratch)
+    let entered = Switch<Cache<String, [UInt8]>>()
+    var configuration = CacheConfiguration<[UInt8]>()
+    configuration.schema = CacheSchema(version: 1) { bytes, _ in
+      try JSONDecoder().decode([UInt8].self, from: Data(bytes))
+    }
+    let error = #expect(throws: CisternError.self) {
+      _ = try store.open(
+        "c", codec: ValueCodec(BytesCodec()), expiry: .never, configuration: configuration,
+        bind: { partition -> SecondTierBinding<String> in
+          // As if another thread opened the cache at this time.
+          entered.set(try? store.cache("c", codec: JSONCodec<[UInt8]>(), keyedBy: String.self))
+          return SecondTierBinding(partition)
+        })
+    }
+    #expect(error?.code == .conflictingOpen)
+    let cache = try #require(entered.take())
+    try await cache.commitValue([1], forKey: "k")
+    try await store.close()
+    let again = try open(scratch)
+    let newer = try again.cache("c", codec: JSONCodec<[UInt8]>(), keyedBy: String.self, configuration: configuration)
+    #expect(newer["k"] == [1])
+    try await again.close()
+  }
+
+  @Test func `the file names a codec once an opening with it has succeeded`() async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch)
+    let partition = try tier.cache("c")
+    func format(_ codec: String, _ version: UInt32) -> ValueFormat { ValueFormat(codec: codec, schemaVersion: version) }
+    try partition.adopt(format("one", 0))?.confirm()
+    // Of two openings with one format, only the second one succeeds.
+    try partition.adopt(format("one", 1))
+    try partition.adopt(format("one", 1))?.confirm()
+    partition.withdraw(format("one", 1))
+    try partition.adopt(format("one", 2))
+    for version in 0...2 as ClosedRange<UInt32> {
+      #expect(throws: CisternError.self) { try partition.adopt(format("two", version)) }
+    }
+    partition.put("k", [1])
+    try await tier.flush()
+    partition.withdraw(format("one", 2))
+    try partition.adopt(format("two", 2))
+    try await tier.close()
+    let again = try openTier(scratch)
+    for version in 0...1 as ClosedRange<UInt32> {
+      #expect(throws: CisternError.self) { try again.cache("c").adopt(format("two", version)) }
+    }
+    try again.cache("c").adopt(format("three", 2))
+    try await again.close()
+  }
+
   @Test func `an empty file that replaces a damaged one stores the codec again`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
@@ -153,7 +207,7 @@ import Testing
     let tier = try openTier(
       scratch, delivered: delivered, faults: DiskFaults { fails.peek() == true ? .corrupted : nil })
     let partition = try tier.cache("c")
-    try partition.adopt(ValueFormat(codec: "one", schemaVersion: 0))
+    try partition.adopt(ValueFormat(codec: "one", schemaVersion: 0))?.confirm()
     partition.put("k", [1])
     try await tier.flush()
     fails.set(true)

@@ -2,21 +2,28 @@ import CisternCore
 import LMDB
 
 extension DiskEngine {
-  /// Registers the format of a cache. The writer thread writes it to the file with the next commit of that cache.
+  /// Registers the format of a cache. The writer thread writes it to the file with the next commit of that cache after the
+  /// claim is confirmed.
   ///
   /// - Throws: `CisternError` with the code `conflictingOpen` if another codec wrote the records of that schema
   ///   version.
-  func adopt(_ format: ValueFormat, of partition: Partition) throws(CisternError) {
-    let known = partition.formats.codec(ofVersion: format.schemaVersion) ?? writtenCodec(like: format, of: partition)
-    guard let known else { return partition.formats.adopt(format, isWritten: false) }
-    guard known == format.codec else {
-      throw CisternError(
-        .conflictingOpen,
-        "the cache's records were written by the codec \"\(known)\", not by \"\(format.codec)\". Open the cache with that codec, "
-          + "give its configuration a schema with a new version, or choose another name",
-        location: "cache \"\(partition.name)\" in \(directory)")
+  func adopt(_ format: ValueFormat, of partition: Partition) throws(CisternError) -> FormatClaim {
+    var written: String?
+    if !partition.formats.isKnown(format.schemaVersion) { written = writtenCodec(like: format, of: partition) }
+    if let written, written != format.codec { throw conflict(with: written, format, of: partition) }
+    // Another opening can have adopted another codec since, so the formats themselves decide.
+    switch partition.formats.adopt(format, isWritten: written != nil) {
+    case .claimed(let claim): return claim
+    case .conflicting(let codec): throw conflict(with: codec, format, of: partition)
     }
-    partition.formats.adopt(format, isWritten: true)
+  }
+
+  private func conflict(with codec: String, _ format: ValueFormat, of partition: Partition) -> CisternError {
+    CisternError(
+      .conflictingOpen,
+      "the cache's records were written by the codec \"\(codec)\", not by \"\(format.codec)\". Open the cache with that codec, "
+        + "give its configuration a schema with a new version, or choose another name",
+      location: "cache \"\(partition.name)\" in \(directory)")
   }
 
   /// Returns the codec that the file names for the schema version, or nil if it names none or cannot be read.
