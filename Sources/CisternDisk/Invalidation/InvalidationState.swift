@@ -238,7 +238,7 @@ struct InvalidationState: Sendable {
     committed = InvalidationSet()
     noticed = [:]
     ofOtherProcesses = InvalidationSet()
-    // The records of the other file have versions of their own order.
+    // The versions of records in the other file have no order with those of this one.
     endedInFile = InvalidationSet()
     row = nil
     rowTransaction = .zero
