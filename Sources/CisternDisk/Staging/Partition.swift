@@ -233,8 +233,8 @@ final class Partition: Sendable {
         control.generation = generation
         knownTransaction.store(transaction, ordering: .releasing)
       }
-      // If the partition was cleared after the hand-over, this generation will be removed. Readers must not see it.
-      guard self.clearCount == clearCount else { return }
+      // A later clear will remove this generation. A batch for another file can have the count of that clear.
+      guard self.clearCount == clearCount, control.pendingRemoval == nil else { return }
       visible.store(Partition.word(clearCount, control.generation), ordering: .releasing)
     }
   }
