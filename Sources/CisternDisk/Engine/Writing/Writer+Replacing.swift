@@ -121,9 +121,10 @@ extension Writer {
     let isOther = fileIdentity != nil && file.identity != fileIdentity
     // Before a reader can miss a record: an enumeration then looks for the keys that memory holds.
     if isOther { for partition in engine.partitions { partition.wholeLoss.noteFileLoss() } }
-    if isOther { noteLostCommits() }
     walk = nil
     let isContinued = follow(file)
+    // An older copy lacks commits, too. A write-through of it must not confirm them.
+    if !isContinued { noteLostCommits() }
     engine.noteSizes(of: file)
     loadDeadGenerations()
     fileIdentity = file.identity

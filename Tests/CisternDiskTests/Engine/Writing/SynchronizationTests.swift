@@ -215,4 +215,22 @@ import Testing
     #expect(cache.get("other") == bytes("value"))
     try await tier.close()
   }
+
+  @Test func `a commit without a waiter is not confirmed after an older copy has replaced its file`() async throws {
+    let tier = try openTier()
+    let cache = try tier.cache()
+    cache.put("first", bytes("value"))
+    try await tier.flush()
+    let older = try Data(contentsOf: scratch.dataFile)
+    let ticket = try stage("k", in: cache)
+    await commit(through: ticket, in: tier)
+    try older.write(to: scratch.dataFile, options: .atomic)
+    cache.put("other", bytes("value"))
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(cache.get("first") == bytes("value") && cache.get("k") == nil)
+    #expect(await !Self.isCommitted(ticket, in: cache))
+    try await tier.flush()
+    #expect(cache.get("other") == bytes("value"))
+    try await tier.close()
+  }
 }
