@@ -15,13 +15,12 @@ extension Partition {
   }
 
   /// Returns whether the file has all commits that the partition knows. Another file, or an older copy, does not.
-  func isContinued(by file: DiskFile) -> Bool {
+  func isContinued(by file: DiskFile) throws(LMDBError) -> Bool {
     let known = knownTransaction.load(ordering: .acquiring)
-    let isContinued = try? file.environment.withRead { (transaction) throws(LMDBError) in
+    return try file.environment.withRead { (transaction) throws(LMDBError) -> Bool in
       let row = try transaction.invalidationVersionRow(of: name, in: file.meta)
       let number = transaction.transactionNumber
       return number >= known && invalidations.isContinued(by: row, transaction: number)
     }
-    return isContinued ?? false
   }
 }

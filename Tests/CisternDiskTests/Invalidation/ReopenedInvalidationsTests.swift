@@ -115,6 +115,58 @@ import Testing
     try await tier.close()
   }
 
+  @Test func `an ended invalidation conceals no newer record if a read fails while the file is opened again`()
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    let (commit, comparison) = (Switch<DiskFaults.Fault>(), Switch<DiskFaults.Fault>())
+    var faults = DiskFaults { commit.take() }
+    faults.atComparison = { comparison.take() }
+    let tier = try openTier(scratch, interval: .unreachable, faults: faults)
+    let cache = try tier.cache()
+    cache.put("old", [1], tags: ["red"])
+    try await tier.flush()
+    _ = cache.stageInvalidation(.tag("red"))
+    try await tier.purge()
+    cache.put("new", [2], tags: ["red"])
+    try await tier.flush()
+    comparison.set(.outOfResources)
+    commit.set(.panic)
+    cache.put("other", [3])
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(tier.engine.mode == .degraded)
+    // The retry opens the file again, and can read it.
+    try await tier.flush()
+    #expect(tier.engine.mode == .active)
+    #expect(cache.keys() == ["new"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `a file that is found damaged while it is opened again is replaced`() async throws {
+    let scratch = TemporaryDirectory()
+    let (commit, comparison) = (Switch<DiskFaults.Fault>(), Switch<DiskFaults.Fault>())
+    var faults = DiskFaults { commit.take() }
+    faults.atComparison = {
+      let fault = comparison.take()
+      // The next step meets the same damage.
+      if let fault { commit.set(fault) }
+      return fault
+    }
+    let tier = try openTier(scratch, interval: .unreachable, faults: faults)
+    let cache = try tier.cache()
+    cache.put("old", [1])
+    try await tier.flush()
+    comparison.set(.corrupted)
+    commit.set(.panic)
+    cache.put("new", [2])
+    try await tier.flush()
+    #expect(tier.engine.mode == .active)
+    #expect(cache.keys() == ["new"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
   @Test func `a listing shows no record of a former file that an invalidation removed during the listing`()
     async throws
   {

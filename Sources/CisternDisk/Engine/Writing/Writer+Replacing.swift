@@ -122,7 +122,14 @@ extension Writer {
     // Before a reader can miss a record: an enumeration then looks for the keys that memory holds.
     if isOther { for partition in engine.partitions { partition.wholeLoss.noteFileLoss() } }
     walk = nil
-    let isContinued = follow(file)
+    let isContinued: Bool
+    do {
+      isContinued = try follow(file)
+    } catch {
+      // A file that stays open would be shared with the next opening.
+      try? file.close()
+      throw error
+    }
     // An older copy lacks commits, too. A write-through of it must not confirm them.
     if !isContinued { noteLostCommits() }
     engine.noteSizes(of: file)
@@ -135,10 +142,12 @@ extension Writer {
 
   /// Makes readers use the file, after its generations and invalidations are known. Returns whether it has all commits of the
   /// former file.
-  private func follow(_ file: DiskFile) -> Bool {
+  ///
+  /// Throws before it changes anything if it cannot compare the two.
+  private func follow(_ file: DiskFile) throws(LMDBError) -> Bool {
     let isSame = fileIdentity != nil && file.identity == fileIdentity
     // An invalidation that is written again would be newer than records that were committed after it.
-    let isContinued = isSame && engine.partitions.allSatisfy { $0.isContinued(by: file) }
+    let isContinued = isSame ? try areAllPartitionsContinued(by: file) : false
     // An older copy has records from before invalidations that have ended. Half of the bound stays free for new ones.
     let endedLimit = isSame ? engine.limits.invalidationBytes / 2 : 0
     for partition in engine.partitions {
@@ -153,5 +162,20 @@ extension Writer {
     // A partition that was opened before `setFile` has found no file.
     for partition in engine.partitions where !partition.isLearned { engine.learnGeneration(of: partition) }
     return isContinued
+  }
+
+  /// Returns whether the file has all commits that the partitions know.
+  ///
+  /// A damaged file counts as one that lacks commits: the next step sets it aside. After any other error the answer is unknown.
+  private func areAllPartitionsContinued(by file: DiskFile) throws(LMDBError) -> Bool {
+    do {
+      try engine.injectFault(engine.options.faults.atComparison(), in: "compare the data file")
+      for partition in engine.partitions {
+        guard try partition.isContinued(by: file) else { return false }
+      }
+    } catch  where error.isAboutTheFile {
+      return false
+    }
+    return true
   }
 }
