@@ -16,4 +16,8 @@ struct ClearCount: Sendable, Equatable {
 
   /// Returns the count after the next clear.
   func next() -> ClearCount { ClearCount(number: number &+ 1) }
+
+  /// Returns whether this count comes after the other one. Fewer than 2¹⁵ clears must lie between them.
+  @inline(__always)
+  func isLater(than other: ClearCount) -> Bool { Int16(bitPattern: number &- other.number) > 0 }
 }

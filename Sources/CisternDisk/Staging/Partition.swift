@@ -197,7 +197,7 @@ final class Partition: Sendable {
       visible.store(Partition.word(clearCount, .zero), ordering: .sequentiallyConsistent)
       // After the store: a caller that finds no requirement finds no record from before it either.
       _ = wholeLoss.noteRemovalOfAll()
-      // Under the lock: a later clear that overtakes this one would lose the writes and losses that follow it.
+      // Under the lock: otherwise, this clear could remove the losses that follow a later one.
       return (ticket, isFirst, staging.begin(clearCount: clearCount), lostKeys.removeAll())
     }
     return (ticket, isFirst, clears.reduce(into: (0, 0)) { $0 = ($0.0 + $1.bytes, $0.1 + $1.count) })

@@ -32,9 +32,11 @@ final class StagingArea: Sendable {
     /// The writes that the last clear made void. The writer thread frees them, because they can be many.
     var void = StagedWrites()
 
-    /// Begins a new clear count. Returns the effect, or nil if the clear count is current.
+    /// Begins a new clear count. Returns the effect, or nil if the shard has this clear count or a later one.
+    ///
+    /// Each clear reaches all shards, so that no shard is many clears behind.
     mutating func begin(_ clearCount: ClearCount) -> Clear? {
-      guard self.clearCount != clearCount else { return nil }
+      guard clearCount.isLater(than: self.clearCount) else { return nil }
       self.clearCount = clearCount
       let clear = Clear(bytes: freshBytes, count: fresh.count, freed: void)
       void = fresh
@@ -225,7 +227,7 @@ final class StagingArea: Sendable {
 
   /// Begins a new clear count, which makes the writes of earlier ones void.
   ///
-  /// The clear counts must come in order. The caller frees the void writes outside its lock.
+  /// An earlier clear count than the present one has no effect. The caller frees the void writes outside its lock.
   ///
   /// Returns the effect on each shard. The cost does not depend on the number of writes.
   func begin(clearCount: ClearCount) -> [Clear] {
