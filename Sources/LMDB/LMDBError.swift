@@ -103,6 +103,19 @@ extension LMDBError: CustomStringConvertible {
   }
 }
 
+extension LMDBError {
+  /// The operation of LMDB's own commit.
+  package static let commitOperation = "commit"
+
+  /// Whether the system can have reported with this error that the device lacks pages of earlier commits.
+  ///
+  /// Only a commit writes pages through. The error of a file that cannot grow has another operation, and concerns no earlier
+  /// commit.
+  package var canReportLostPages: Bool {
+    operation == LMDBError.commitOperation && (code == .ioError || code == .noSpace)
+  }
+}
+
 /// Throws the error for a status. Does nothing if the status is success.
 @inlinable
 func check(_ status: Int32, _ operation: @autoclosure () -> String) throws(LMDBError) {

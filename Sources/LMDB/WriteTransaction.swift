@@ -33,7 +33,7 @@ package struct WriteTransaction: Transaction, ~Copyable, ~Escapable {
   consuming func commit() throws(LMDBError) {
     let handle = unsafe handle
     discard self
-    try check(unsafe mdb_txn_commit(handle), "commit")
+    try check(unsafe mdb_txn_commit(handle), LMDBError.commitOperation)
   }
 }
 

@@ -8,7 +8,7 @@ extension DiskEngine {
   }
 
   /// Throws the error that a test injects into the commit, if any.
-  func injectFault() throws(LMDBError) { try injectFault(options.faults.atCommit(), in: "commit") }
+  func injectFault() throws(LMDBError) { try injectFault(options.faults.atCommit(), in: LMDBError.commitOperation) }
 
   /// Throws the error of a fault that a test injects, if any.
   func injectFault(_ fault: DiskFaults.Fault?, in operation: String) throws(LMDBError) {

@@ -31,7 +31,6 @@ extension Writer {
 
   /// Switches to degraded mode after a disk failure: the store works in memory only, and retries the disk later.
   func degrade(_ error: LMDBError) {
-    if error.code == .ioError { noteLostPages() }
     let wasActive = engine.mode == .active
     if wasActive { engine.mode = .degraded }
     if engine.mode == .degraded { planRetry(wasActive: wasActive) }
@@ -55,7 +54,7 @@ extension Writer {
   /// Notes that the device may lack pages. Linux reports a failed write-through once, and then takes the pages for written.
   ///
   /// Data pages precede their commit, so only meta pages can be missing. A new commit writes another one.
-  private func noteLostPages() {
+  func noteLostPages() {
     guard engine.options.durability == .powerCut, let file = engine.file else { return }
     needsNewMetaPage = true
     file.note.distrust(engine.claim)
@@ -140,7 +139,6 @@ extension Writer {
     try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
       try step.advanceTransaction(in: &transaction.transaction)
     }
-    needsNewMetaPage = false
   }
 
   /// Fails the waiters of all writes up to the ticket, and keeps the store degraded. The changes stay staged.

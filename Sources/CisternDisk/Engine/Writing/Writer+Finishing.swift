@@ -126,6 +126,7 @@ extension Writer {
       try file.environment.synchronize(force: true)
       return nil
     } catch {
+      noteLostPages()
       // The commits are in the file, but the newest ones may not survive a power cut.
       let failure = CisternError(
         .diskFailed, "the last commits could not be written to the device", location: engine.directory, cause: error)

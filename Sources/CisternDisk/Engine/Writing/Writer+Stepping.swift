@@ -11,9 +11,15 @@ extension Writer {
     try file.note.expectChange(of: file.environment, engine.claim)
     var extents = extents.take()
     defer { self.extents = extents }
-    return try file.withStep(context, &extents) { (step, transaction) throws(LMDBError) in
-      try noticeForeignCommits(of: file, &step, in: &transaction.transaction)
-      return try body(&step, &transaction)
+    do throws(LMDBError) {
+      return try file.withStep(context, &extents) { (step, transaction) throws(LMDBError) in
+        try noticeForeignCommits(of: file, &step, in: &transaction.transaction)
+        return try body(&step, &transaction)
+      }
+    } catch {
+      // Before any diagnosis: the device can be full, and lack pages of earlier commits, too.
+      if error.canReportLostPages { noteLostPages() }
+      throw error
     }
   }
 

@@ -30,7 +30,8 @@ final class Writer {
   var watch = DirectoryWatch()
   /// The identity of the newest file that was open.
   var fileIdentity: StoreIdentity?
-  /// Whether the newest meta page may be missing on the device, although the next write-through would succeed.
+  /// Whether the newest meta page may be missing on the device, although the next write-through would succeed. A commit with
+  /// changes ends this.
   var needsNewMetaPage = false
   /// Whether the last owner has closed the store.
   private(set) var isStopping = false

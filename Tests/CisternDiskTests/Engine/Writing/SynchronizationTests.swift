@@ -17,12 +17,15 @@ import Testing
   private let synchronizations = Recorder<Void>()
 
   /// Opens a tier that commits only if a caller waits.
-  private func openTier(failing isFailing: @escaping @Sendable (Int) -> Bool = { _ in false }) throws -> DiskTier {
+  private func openTier(
+    isFull: Bool = false, failing isFailing: @escaping @Sendable (Int) -> Bool = { _ in false }
+  ) throws -> DiskTier {
     let (transactions, transactionFault) = (transactions, transactionFault)
     var faults = DiskFaults {
       transactions.record(())
       return isFailing(transactions.count) ? .inputOutput : transactionFault.peek()
     }
+    faults.isDeviceFull = { isFull }
     faults.atSynchronization = { [synchronizations, synchronizationFault] in
       synchronizations.record(())
       return synchronizationFault.peek()
@@ -80,9 +83,12 @@ import Testing
   }
 
   /// The write-through of the second transaction can have failed because of the meta page of the first one. The system reports
-  /// that only once.
-  @Test func `a write-through after a failure confirms earlier commits only if it follows a new one`() async throws {
-    let tier = try openTier { $0 > 1 }
+  /// that only once. The device can be full at the same time.
+  @Test(arguments: [false, true])
+  func `a write-through after a failure confirms earlier commits only if it follows a new one`(
+    isFull: Bool
+  ) async throws {
+    let tier = try openTier(isFull: isFull) { $0 > 1 }
     let results = try await write(tier)
     #expect(!results.contains(true))
     #expect(tier.engine.mode == .degraded)
@@ -118,6 +124,24 @@ import Testing
     try await tier.close()
     tier = try openTier()
     #expect(tier.engine.counters.pagesChecked.load(ordering: .relaxed) == 0)
+    try await tier.close()
+  }
+
+  @Test func `the next opening checks a file whose write-through failed while the tier was degraded`() async throws {
+    var tier = try openTier()
+    let cache = try tier.cache()
+    await commit(through: try stage("k", in: cache), in: tier)
+    transactionFault.set(.mapFull)
+    synchronizationFault.set(.inputOutput)
+    let other = try stage("other", in: cache)
+    #expect(await !Self.isCommitted(other, in: cache))
+    #expect(tier.engine.mode == .degraded && synchronizations.count == 1)
+    transactionFault.set(nil)
+    synchronizationFault.set(nil)
+    try? await tier.close()
+    tier = try openTier()
+    #expect(tier.engine.counters.pagesChecked.load(ordering: .relaxed) > 0)
+    #expect(try tier.cache().get("k") == bytes("value"))
     try await tier.close()
   }
 
