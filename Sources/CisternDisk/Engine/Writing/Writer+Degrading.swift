@@ -81,12 +81,16 @@ extension Writer {
     defer { retryCause = nil }
     // A caller that begins to wait during this retry must not get its failure. The next retry answers that caller.
     let through = engine.newestTicket
-    var needsWriteThrough = true
     do throws(LMDBError) {
-      try tryDisk(&needsWriteThrough)
+      try tryDisk()
     } catch {
-      // Commits of the time before the failure can wait to be written through.
-      if needsWriteThrough, engine.progress.withLock({ $0.hasUnsynchronizedCommits }) { synchronize() }
+      // Commits of the time before the failure can wait to be written through. If the device may lack pages, that needs a
+      // new commit, which this retry could not make.
+      if needsNewMetaPage {
+        noteNotSynchronized(error)
+      } else if engine.progress.withLock({ $0.hasUnsynchronizedCommits }) {
+        synchronize()
+      }
       giveUpStaged(through: through, engine.diagnosis(of: error))
       return
     }
@@ -109,7 +113,7 @@ extension Writer {
   }
 
   /// Commits an empty change to test whether the disk works, and writes it through if the store promises that.
-  private func tryDisk(_ needsWriteThrough: inout Bool) throws(LMDBError) {
+  private func tryDisk() throws(LMDBError) {
     if engine.file == nil { try openFreshFile() }
     if let reader = longReader, let file = engine.file {
       // A process that ended during its read has left its slot.
@@ -130,7 +134,6 @@ extension Writer {
     }
     // A device that takes transactions alone does not work again.
     guard engine.options.durability == .powerCut else { return }
-    needsWriteThrough = false
     if let error = synchronize() { throw error }
   }
 

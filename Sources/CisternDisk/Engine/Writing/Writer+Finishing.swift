@@ -127,12 +127,16 @@ extension Writer {
       return nil
     } catch {
       noteLostPages()
-      // The commits are in the file, but the newest ones may not survive a power cut.
-      let failure = CisternError(
-        .diskFailed, "the last commits could not be written to the device", location: engine.directory, cause: error)
-      engine.progress.withLock { $0.noteNotSynchronized(failure) }
+      noteNotSynchronized(error)
       return error
     }
+  }
+
+  /// Records that the commits are in the file, but that the newest ones may not survive a power cut.
+  func noteNotSynchronized(_ error: LMDBError) {
+    let failure = CisternError(
+      .diskFailed, "the last commits could not be written to the device", location: engine.directory, cause: error)
+    engine.progress.withLock { $0.noteNotSynchronized(failure) }
   }
 
   /// Records that the commits that were not written through are lost with their file.

@@ -162,6 +162,21 @@ import Testing
     try? await tier.close()
   }
 
+  @Test func `a retry that fails tries its empty commit once`() async throws {
+    let tier = try openTier()
+    let cache = try tier.cache()
+    let ticket = try stage("k", in: cache)
+    await commit(through: ticket, in: tier)
+    transactionFault.set(.inputOutput)
+    await commit(through: try stage("other", in: cache), in: tier)
+    #expect(tier.engine.mode == .degraded)
+    let count = transactions.count
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(transactions.count == count + 1)
+    #expect(await !Self.isCommitted(ticket, in: cache))
+    try? await tier.close()
+  }
+
   @Test func `a caller that waits after a failed write-through gets its error`() async throws {
     let tier = try openTier()
     let cache = try tier.cache()
@@ -179,12 +194,15 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `a commit without a waiter is not confirmed by the failed retries of a later one`() async throws {
+  @Test(arguments: [DiskFaults.Fault.inputOutput, .mapFull])
+  func `a commit without a waiter is not confirmed by the failed retries of a later one`(
+    fault: DiskFaults.Fault
+  ) async throws {
     let tier = try openTier()
     let cache = try tier.cache()
     let ticket = try stage("k", in: cache)
     await commit(through: ticket, in: tier)
-    transactionFault.set(.inputOutput)
+    transactionFault.set(fault)
     synchronizationFault.set(.inputOutput)
     cache.put("other", bytes("value"))
     tier.engine.monitor.change { $0.isFull = true }
