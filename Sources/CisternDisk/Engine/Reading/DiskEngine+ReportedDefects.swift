@@ -14,7 +14,7 @@ extension DiskEngine {
       reportedDefects.withLock { reportedDefects in
         if reportedDefects.count < DiskEngine.defectCapacity { reportedDefects.append(.file(error, environment)) }
       }
-      wakeForMaintenance()
+      wakeForMaintenance(toRepair: true)
     default: break
     }
   }
@@ -32,9 +32,12 @@ extension DiskEngine {
 
   private static let defectCapacity = 1024
 
-  /// Wakes the writer thread for maintenance.
-  func wakeForMaintenance() {
-    monitor.change { $0.needsMaintenance = true }
+  /// Wakes the writer thread for maintenance, also during a pause if it must repair the file.
+  func wakeForMaintenance(toRepair needsRepair: Bool = false) {
+    monitor.change { state in
+      state.needsMaintenance = true
+      if needsRepair { state.needsRepair = true }
+    }
   }
 }
 

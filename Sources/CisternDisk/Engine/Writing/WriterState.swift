@@ -15,6 +15,8 @@ struct WriterState: Sendable {
   ///
   /// A file that had no room for the last attempt would otherwise be tried without a pause.
   var maintenancePausedUntil: UInt64?
+  /// Whether a reader has found a defect of the file. Its replacement needs no room in it, so a pause does not delay maintenance.
+  var needsRepair = false
   /// The number of commits since the last maintenance, while maintenance is due.
   private var commitsBeforeMaintenance = 0
   /// The time of the next retry of a failing disk, in monotonic nanoseconds; nil if the disk works.
@@ -69,10 +71,12 @@ struct WriterState: Sendable {
     }
     let commitTime = commitTime(now: now, stagedCount: stagedCount, interval: interval)
     let isCommitDue = isAsked || isFull || (commitTime.map { now >= $0 } ?? false)
-    let pauseEnd = needsMaintenance ? maintenancePausedUntil.flatMap { now < $0 ? $0 : nil } : nil
+    let canPause = needsMaintenance && !needsRepair
+    let pauseEnd = canPause ? maintenancePausedUntil.flatMap { now < $0 ? $0 : nil } : nil
     let isMaintenanceDue = needsMaintenance && pauseEnd == nil
     if isMaintenanceDue, !isCommitDue || commitsBeforeMaintenance >= WriterState.commitsInSequence {
       needsMaintenance = false
+      needsRepair = false
       maintenancePausedUntil = nil
       commitsBeforeMaintenance = 0
       return .done(.maintenance)

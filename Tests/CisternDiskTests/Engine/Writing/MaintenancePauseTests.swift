@@ -1,4 +1,5 @@
 import CisternTestSupport
+import LMDB
 import Locking
 import Synchronization
 import Testing
@@ -74,6 +75,29 @@ import Testing
     try await tier.purge()
     #expect(failing.peek() == nil)
     #expect(cache.keys() == [])
+    try await tier.close()
+  }
+
+  @Test func `a damaged file is replaced during a pause of maintenance`() async throws {
+    let scratch = TemporaryDirectory()
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered)
+    let cache = try tier.cache()
+    cache.put("k", bytes("k"))
+    try await tier.flush()
+    let file = try #require(tier.engine.file)
+    tier.engine.monitor.change { $0.maintenancePausedUntil = .max }
+    let error = LMDBError(.corrupted, operation: "read a page", message: "a test reports it as damaged")
+    tier.engine.noteReadFailure(error, of: file.environment)
+    // Commits of nothing do not end the pause. Due maintenance has a turn after some of them.
+    for _ in 0..<2 * WriterState.commitsInSequence {
+      _ = tier.engine.nextTicket()
+      try await tier.flush()
+    }
+    #expect(tier.engine.file !== file)
+    #expect(delivered.reportCodes == [.setAside])
+    #expect(cache.keys() == [])
+    #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
 }

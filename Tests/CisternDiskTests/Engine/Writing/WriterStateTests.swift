@@ -92,6 +92,17 @@ import Testing
     #expect(duty(&state, now: 22, interval: .max) == "maintenance")
   }
 
+  @Test func `a repair of the file does not wait for the end of a pause, and ends no later one`() {
+    var state = WriterState()
+    state.needsMaintenance = true
+    state.needsRepair = true
+    state.maintenancePausedUntil = 20
+    #expect(duty(&state, now: 1, stagedCount: 0) == "maintenance")
+    state.needsMaintenance = true
+    state.maintenancePausedUntil = 20
+    #expect(duty(&state, now: 2, stagedCount: 0) == "until 20")
+  }
+
   @Test func `maintenance has its turn among commits that are always due after its pause`() {
     var state = WriterState()
     state.needsMaintenance = true
