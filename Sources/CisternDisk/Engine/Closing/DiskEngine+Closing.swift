@@ -31,25 +31,31 @@ extension DiskEngine {
   /// Closes a read-only engine.
   private func closeToRead() {
     let reports = closeFile()
-    let waiters = monitor.change { state in
-      state.life = .stopped
-      defer { state.stopWaiters = [] }
-      return state.stopWaiters
-    }
+    monitor.change { $0.life = .stopped }
     DiskRegistry.shared.forget(self)
     // A handler can open the directory again from here on.
     for report in reports { self.report(report) }
+    endStop()
+  }
+
+  /// Ends the close after its reports are delivered: resumes the callers that wait for it.
+  func endStop() {
+    let waiters = monitor.change { state in
+      state.hasDeliveredReports = true
+      defer { state.stopWaiters = [] }
+      return state.stopWaiters
+    }
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Suspends until the file is closed, and a writer thread has ended.
+  /// Suspends until the file is closed, and the reports of the close are delivered.
   func waitForStop() async {
     await withCheckedContinuation { continuation in
-      let hasStopped = monitor.change { state in
-        if state.life != .stopped { state.stopWaiters.append(continuation) }
-        return state.life == .stopped
+      let hasEnded = monitor.change { state in
+        if !state.hasDeliveredReports { state.stopWaiters.append(continuation) }
+        return state.hasDeliveredReports
       }
-      if hasStopped { continuation.resume() }
+      if hasEnded { continuation.resume() }
     }
   }
 

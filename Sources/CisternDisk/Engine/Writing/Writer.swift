@@ -116,20 +116,17 @@ final class Writer {
     engine.mode = .closed
     engine.failWaiters(engine.closedError("wait for a commit"))
     pendingReports += engine.closeFile()
-    let (room, stop) = engine.monitor.change { state in
+    let waiters = engine.monitor.change { state in
       state.life = .stopped
-      defer {
-        state.roomWaiters = []
-        state.stopWaiters = []
-      }
-      return (state.roomWaiters, state.stopWaiters)
+      defer { state.roomWaiters = [] }
+      return state.roomWaiters
     }
     // A caller that began to wait before this state is resumed here, and later ones see it.
     engine.failWaiters(engine.closedError("wait for a commit"))
     DiskRegistry.shared.forget(engine)
     engine.exitPhase = .done
-    for waiter in room { waiter.resume() }
+    for waiter in waiters { waiter.resume() }
     deliverAllReports()
-    for waiter in stop { waiter.resume() }
+    engine.endStop()
   }
 }

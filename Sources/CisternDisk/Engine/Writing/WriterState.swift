@@ -22,9 +22,11 @@ struct WriterState: Sendable {
   /// The time of the next retry of a failing disk, in monotonic nanoseconds; nil if the disk works.
   var retryAt: UInt64?
   var life = Life.running
+  /// Whether the engine is closed, and the reports of the close are delivered.
+  var hasDeliveredReports = false
   /// The tasks that wait for room in the staging area.
   var roomWaiters: [CheckedContinuation<Void, Never>] = []
-  /// The tasks that wait for the end of the writer thread.
+  /// The tasks that wait until the reports of the close are delivered.
   var stopWaiters: [CheckedContinuation<Void, Never>] = []
 
   /// The life of the writer thread.

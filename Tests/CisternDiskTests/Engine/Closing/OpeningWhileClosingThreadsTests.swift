@@ -107,6 +107,36 @@ import Testing
     #expect(try again.cache().keys() == ["k0"])
     try await again.close()
   }
+
+  @Test(arguments: [false, true])
+  func `a caller that waits for the end of a tier while its reports are delivered waits for them`(
+    isReadOnly: Bool
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, count: 1)
+    let (engine, hasReturned) = (Switch<DiskEngine>(), Switch<Bool>())
+    let isReporting = Monitor(false)
+    let delivered = DeliveredReports()
+    let options = DiskOptions(
+      limit: .mebibytes(16), layout: .tested, durability: .processCrash, isReadOnly: isReadOnly)
+    let tier = try DiskTier(directory: scratch.store, options: options) { report in
+      isReporting.change { $0 = true }
+      // The test waits for the end from here on, unless its wait returns before the reports.
+      engine.peek()?.monitor.wait { state in !state.stopWaiters.isEmpty || hasReturned.peek() == true ? () : nil }
+      delivered.reports.withLock { $0.append(report) }
+    }
+    engine.set(tier.engine)
+    // Only the close finds the removed file.
+    try FileManager.default.removeItem(at: scratch.dataFile)
+    try SystemThread.start { tier.withdraw() }
+    await Task.detached(executorPreference: ThreadPerJob()) { isReporting.wait { $0 ? () : nil } }.value
+    await tier.engine.waitForStop()
+    #expect(delivered.reportCodes == [.filesReplaced])
+    hasReturned.set(true)
+    tier.engine.monitor.change { _ in }
+    engine.set(nil)
+  }
+
   @Test
   func `a read-only tier that is released in its own read closes its file after the read`() async throws {
     let scratch = TemporaryDirectory()
