@@ -51,6 +51,63 @@ import Testing
     #expect(try await opening().reports == [])
   }
 
+  /// Makes the open store unable to read its mark. It can still write it.
+  private func hideMark() throws {
+    let handle = try FileHandle(forWritingTo: scratch.url("store/cistern.mark"))
+    let target = try identity(of: handle.fileDescriptor)
+    for name in try FileManager.default.contentsOfDirectory(atPath: "/dev/fd") {
+      guard let descriptor = Int32(name), descriptor != handle.fileDescriptor else { continue }
+      // Other tests close their descriptors meanwhile.
+      if (try? identity(of: descriptor)) == target { dup2(handle.fileDescriptor, descriptor) }
+    }
+    try handle.close()
+  }
+
+  private func identity(of descriptor: Int32) throws -> [UInt64] {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw Broken() }
+    return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
+  }
+
+  private func markState() throws -> BootMark.State {
+    BootMark([UInt8](try Data(contentsOf: scratch.url("store/cistern.mark")))[...]).state
+  }
+
+  @Test func `a close without the gate leaves a failed write-through to the next close`() async throws {
+    let (gate, synchronization) = (Switch<DiskFaults.Fault>(), Switch<DiskFaults.Fault>())
+    var faults = DiskFaults()
+    faults.atGate = { gate.take() }
+    // Once, as the system reports it.
+    faults.atSynchronization = { synchronization.take() }
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered, interval: .unreachable, faults: faults)
+    try tier.cache().put("k", bytes("k"))
+    try await tier.flush()
+    gate.set(.inputOutput)
+    synchronization.set(.inputOutput)
+    try await tier.close()
+    #expect(delivered.reportCodes == [.degraded])
+    #expect(try markState() == .unsynchronized)
+    let next = try openTier(scratch, interval: .unreachable, faults: faults)
+    #expect(try next.cache().get("k") == bytes("k"))
+    try await next.close()
+    #expect(synchronization.peek() == nil)
+    #expect(try markState() == .failed)
+    let first = try await opening()
+    #expect(first.reports == [.setAside] && first.count == 0)
+  }
+
+  @Test func `a close does not mark a file as sound if it cannot read the mark`() async throws {
+    let tier = try open()
+    try tier.cache().put("k", bytes("k"))
+    try hideMark()
+    try await tier.close()
+    #expect(try markState() == .unsynchronized)
+    let first = try await opening()
+    #expect(first.reports == [] && first.count == 1)
+    #expect(try markState() == .sound)
+  }
+
   @Test func `a file that an opening for synchronized commits could not write through is set aside`() async throws {
     try await fill(scratch, count: 10)
     try changeMark { ($0.state, $0.boot) = (.unsynchronized, currentBoot()) }

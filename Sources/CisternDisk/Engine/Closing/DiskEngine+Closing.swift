@@ -76,13 +76,17 @@ extension DiskEngine {
           .filesReplaced, "the store's files were removed or replaced while it was open; its committed values are lost",
           location: directory))
     }
+    var isInGate = false
     do {
-      try withGate { try close(file, claim) }
+      try withGate {
+        isInGate = true
+        try close(file, claim)
+      }
     } catch {
       // Without the gate, the file is closed all the same, as at the end of the process. The next opening of an open file would
-      // share it. The mark stays as it is.
-      if !options.isReadOnly { try? file.environment.synchronize(force: true) }
-      try? file.close()
+      // share it. The mark stays as it is, and could not tell of a failed write-through. The system reports the failure once, so
+      // the next write-through must get it.
+      if !isInGate { try? file.close() }
       reports.append(
         StoreReport(
           .degraded, "the store could not be closed cleanly; a power cut may lose the last commits",
@@ -109,8 +113,8 @@ extension DiskEngine {
     let fingerprint = file.note.fingerprintAtEnd(of: file.environment, claim)
     try file.close()
     if let failure { throw failure }
-    // Another process can have failed to write its commits through.
-    guard claim.isAlone(), (try? claim.readMark())?.state != .failed else { return }
+    // Another process can have failed to write its commits through. A mark that cannot be read may say that.
+    guard claim.isAlone(), let mark = try? claim.readMark(), mark.state != .failed else { return }
     try claim.write(
       BootMark(
         state: .sound, boot: currentBoot(), limit: limits.limit,
