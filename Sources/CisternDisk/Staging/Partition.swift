@@ -196,15 +196,15 @@ final class Partition: Sendable {
       // From this store on, readers see neither staged nor committed records of the old generation.
       visible.store(Partition.word(clearCount, .zero), ordering: .sequentiallyConsistent)
       // After the store: a caller that finds no requirement finds no record from before it either.
-      _ = wholeLoss.noteRemovalOfAll()
+      wholeLoss.noteRemovalOfAll()
       // Under the lock: otherwise, this clear could remove the losses that follow a later one.
       return (ticket, isFirst, staging.begin(clearCount: clearCount), lostKeys.removeAll())
     }
     return (ticket, isFirst, clears.reduce(into: (0, 0)) { $0 = ($0.0 + $1.bytes, $0.1 + $1.count) })
   }
 
-  /// Runs `body` before or after each clear, but not during one.
-  func orderAmongClears(_ body: () -> Void) { control.withLock { _ in body() } }
+  /// Requires that the cache clears the partition. A clear in progress does not end the requirement.
+  func requireRemovalOfAll() { control.withLock { _ in wholeLoss.requireRemovalOfAll() } }
 
   /// Hands the staged changes to the writer thread. A clear in them precedes the writes.
   func beginCommitting() -> PartitionBatch {

@@ -6,7 +6,8 @@ import Synchronization
 /// The tier does not clear a partition itself, because observers of the cache must learn of it. The cache performs the
 /// clear in the critical sections of all its entries.
 final class WholeLoss: Sendable {
-  /// Changed under the partition's control lock, so that a clear ends only requirements from before it.
+  /// Changed under the partition's control lock while the engine is open in this process, so that a clear ends only
+  /// requirements from before it.
   private let removalIsDue = Atomic<Bool>(false)
   private let fileIsLost = Atomic<Bool>(false)
   /// Changed under the partition's control lock only.
@@ -18,8 +19,8 @@ final class WholeLoss: Sendable {
 
   func requireRemovalOfAll() { removalIsDue.store(true, ordering: .releasing) }
 
-  /// Ends the requirement, because the partition was cleared. Returns whether the clear was required.
-  func noteRemovalOfAll() -> Bool { removalIsDue.exchange(false, ordering: .acquiringAndReleasing) }
+  /// Ends the requirement, because the partition was cleared.
+  func noteRemovalOfAll() { removalIsDue.store(false, ordering: .releasing) }
 
   /// Whether the file with the committed records was replaced, and the cache has not noticed that.
   var hasLostFile: Bool { fileIsLost.load(ordering: .acquiring) }
@@ -36,9 +37,6 @@ final class WholeLoss: Sendable {
 }
 
 extension Partition {
-  /// Requires that the cache clears the partition. A clear in progress does not end the requirement.
-  func requireRemovalOfAll() { orderAmongClears { wholeLoss.requireRemovalOfAll() } }
-
   /// Notifies all openings of the loss of the file. The caller must not hold a lock or a transaction.
   func reportFileLoss() {
     report([])

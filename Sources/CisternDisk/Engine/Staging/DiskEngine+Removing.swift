@@ -44,7 +44,7 @@ extension DiskEngine {
   /// Stages the removal of every record of the partition.
   func stageRemovalOfAll(of partition: Partition) -> CommitTicket {
     if isInherited || mode == .closed {
-      _ = partition.wholeLoss.noteRemovalOfAll()
+      partition.wholeLoss.noteRemovalOfAll()
       return .zero
     }
     let isLoss = partition.wholeLoss.mustRemoveAll
