@@ -42,6 +42,14 @@ extension RecordWork {
     }
   }
 
+  /// Whether the file has too few free numbers for these generations of partitions.
+  func lacksNumbers(for generations: some Sequence<Generation>) -> Bool {
+    switch self {
+    case .records: false
+    case .extents(let work): work.step.state.names.areLacking(for: generations)
+    }
+  }
+
   /// Evicts the oldest record of a file with an eviction order, or returns nil if no record is left.
   ///
   /// If `keeping` is true and the record is marked as read, it gets a second chance instead.

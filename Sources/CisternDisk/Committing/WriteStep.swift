@@ -65,14 +65,22 @@ struct WriteStep: ~Copyable {
     return true
   }
 
-  /// Makes room in extents for all records of a batch. Returns whether they have room in this transaction.
+  /// Makes room in extents for all records of a batch. Returns whether they have room in this transaction, and their partitions
+  /// have numbers.
   ///
   /// The caller puts the batch only if they have. Otherwise it commits and tries again.
   mutating func makeRoom(
     forBatch drafts: [(draft: RecordDraft, partition: Partition)], in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
     var sizes: [Int] = []
-    for (draft, partition) in drafts { sizes.append(versioned(draft, for: partition).packedSize) }
+    var byPartition: [ObjectIdentifier: Generation] = [:]
+    for (draft, partition) in drafts {
+      sizes.append(versioned(draft, for: partition).packedSize)
+      byPartition[ObjectIdentifier(partition)] = try generation(
+        of: partition, creating: false, in: &transaction.transaction)
+    }
+    // Before room is made: an eviction frees no number.
+    if records.lacksNumbers(for: byPartition.values) { return false }
     return try records.makeRoom(forBatch: sizes, in: &transaction)
   }
 

@@ -26,8 +26,16 @@ struct PartitionNumbers: Sendable, Equatable {
   /// The generations that have a number.
   var named: some Sequence<Generation> { numbers.keys }
 
-  /// Whether all numbers are in use.
-  var isFull: Bool { generations.count > Int(UInt16.max) }
+  /// The number of numbers that no generation has.
+  private var freeCount: Int { Int(UInt16.max) + 1 - generations.count }
+
+  /// Returns whether more of these generations are without a number than numbers are free.
+  ///
+  /// - Parameter partitionGenerations: The generation of each partition that needs a number. Zero for one that has not begun.
+  /// - Returns: Whether numbers are lacking.
+  func areLacking(for partitionGenerations: some Sequence<Generation>) -> Bool {
+    partitionGenerations.count { numbers[$0] == nil } > freeCount
+  }
 
   /// Returns the generation with a number, or nil if no generation has it.
   subscript(number: PartitionNumber) -> Generation? { generations[number] }
@@ -38,7 +46,7 @@ struct PartitionNumbers: Sendable, Equatable {
   /// Gives the lowest unused number to a generation. Returns nil if all numbers are in use.
   mutating func add(_ generation: Generation) -> PartitionNumber? {
     if let known = numbers[generation] { return known }
-    guard !isFull,
+    guard freeCount > 0,
       let free = (0...UInt16.max).first(where: { generations[PartitionNumber(number: $0)] == nil })
     else { return nil }
     let number = PartitionNumber(number: free)

@@ -6,16 +6,18 @@ import LMDB
 extension Writer {
   /// Returns whether the next item or batch waits for a partition number.
   func lacksPartitionNumber(_ commit: CommitState) -> Bool {
-    guard let names = extents?.names, names.isFull, commit.position < commit.group.count else { return false }
-    return commit.group.unit(from: commit.position).contains { index in
+    guard let names = extents?.names, commit.position < commit.group.count else { return false }
+    var generations: [ObjectIdentifier: Generation] = [:]
+    for index in commit.group.unit(from: commit.position) {
       let item = commit.group[index]
-      guard case .record = item.entry.write else { return false }
-      return names.number(of: item.partition.generation) == nil
+      if case .record = item.entry.write { generations[ObjectIdentifier(item.partition)] = item.partition.generation }
     }
+    return names.areLacking(for: generations.values)
   }
 
   /// Purges dead generations, whose numbers can then name others. Without dead generations, gives up the next item or batch.
   ///
+  /// The commit group waits for the purge, so no more generations are purged than the next item or batch needs.
   /// No eviction of records frees a number. Returns false if the file has no room for a purge.
   func freePartitionNumbers(for commit: inout CommitState) throws(LMDBError) -> Bool {
     if deadGenerations.isEmpty { loadDeadGenerations() }
@@ -28,7 +30,9 @@ extension Writer {
     }
     let known = Set(deadGenerations)
     do throws(LMDBError) {
-      while let generation = deadGenerations.last, known.contains(generation) { try purgeSome() }
+      while lacksPartitionNumber(commit), let generation = deadGenerations.last, known.contains(generation) {
+        try purgeSome()
+      }
     } catch {
       guard isAboutRoom(error) else { throw error }
       return false
