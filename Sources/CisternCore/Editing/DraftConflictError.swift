@@ -1,6 +1,6 @@
 /// The cause of a `CisternError` that a draft's save throws for conflicts.
 public struct DraftConflictError<Key: Hashable & Sendable>: Error, Sendable {
-  /// The keys that the draft wrote and that have changed below it.
+  /// The keys that the draft wrote and that have changed below it. Empty in the error of a log that leaves out keys.
   public let keys: [Key]
   /// The number of keys that the error of a log leaves out; nil if it has the keys.
   private let omittedCount: Int?
@@ -23,7 +23,7 @@ public struct DraftConflictError<Key: Hashable & Sendable>: Error, Sendable {
 }
 
 extension DraftConflictError: CustomStringConvertible {
-  /// The first of the keys.
+  /// The first of the keys, or their number if they are left out.
   public var description: String {
     if let omittedCount { return omittedCount == 1 ? "1 conflicting key" : "\(omittedCount) conflicting keys" }
     return "conflicting keys: " + keys.prefix(5).map { "\(KeyDescription($0))" }.joined(separator: ", ")
