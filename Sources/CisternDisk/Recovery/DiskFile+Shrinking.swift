@@ -34,9 +34,16 @@ extension DiskFile {
   /// This method does not change the file itself, which can be so full that LMDB has no page for a change. After an error that the
   /// file does not cause (``causes(_:)``), the file is as it was.
   ///
+  /// - Parameters:
+  ///   - limits: The limits of the new file.
+  ///   - required: The layout of the new file.
+  ///   - options: The options of its environment.
+  ///   - beforeReplacing: Called when the copy is complete and this file is closed.
   /// - Returns: The number of damaged records that were found, and are left out.
+  /// - Throws: The error of either file, or of the system.
   func replaceByNewest(
-    within limits: DiskLimits, as required: DiskLayout, options: EnvironmentOptions
+    within limits: DiskLimits, as required: DiskLayout, options: EnvironmentOptions,
+    beforeReplacing: () -> Void = {}
   ) throws -> Int {
     switch required {
     case .ordered:
@@ -48,7 +55,7 @@ extension DiskFile {
       let kept = try asSource { () throws(LMDBError) -> KeptRecords in
         try KeptRecords(of: self, pages: pages, largestRecord: limits.largestRecord)
       }
-      try replace { (copy) throws(LMDBError) in
+      try replace(before: beforeReplacing) { (copy) throws(LMDBError) in
         let new = try Environment.open(directory: copy, options: options)
         do throws(LMDBError) {
           try write(kept, into: new)
@@ -63,7 +70,7 @@ extension DiskFile {
       return kept.damagedCount
     case .dense:
       var damagedCount = 0
-      try replace { (copy) throws(LMDBError) in
+      try replace(before: beforeReplacing) { (copy) throws(LMDBError) in
         let omissions = try rewrite(into: copy, options: options, largestRecord: limits.largestRecord) {
           (new) throws(LMDBError) in try new.environment.synchronize(force: true)
         }
@@ -115,7 +122,9 @@ extension DiskFile {
 
   /// Closes the file, and replaces it with a copy if the closure returns true. Returns whether it did.
   @discardableResult
-  private func replace(_ makeCopy: (_ directory: String) throws(LMDBError) -> Bool) throws -> Bool {
+  private func replace(
+    before beforeReplacing: () -> Void = {}, _ makeCopy: (_ directory: String) throws(LMDBError) -> Bool
+  ) throws -> Bool {
     let directory = environment.directory
     let copy = "\(directory)/\(DiskDirectory.copy)"
     DiskDirectory.removeCopy(in: directory)
@@ -128,6 +137,7 @@ extension DiskFile {
         return false
       }
       try close()
+      beforeReplacing()
       guard unsafe rename("\(copy)/\(DiskDirectory.data)", "\(directory)/\(DiskDirectory.data)") == 0 else {
         throw SystemError(status: errno, operation: "replace \(directory)/\(DiskDirectory.data)")
       }

@@ -13,12 +13,10 @@ extension DiskOpening {
     let isUnsuitable = try lmdb { () throws(LMDBError) in try file.isUnsuitable(for: limits) }
     guard isUnsuitable || layout != file.layout.kind else { return file }
     let identity = file.identity ?? StoreIdentity()
-    // A copy restarts LMDB's transaction numbers, so the history does not apply to it.
-    claim.forgetDataFile()
     do {
-      try replace(file, as: layout)
+      try replace(file, as: layout, claim)
     } catch {
-      try endFailedReplacement(of: file, as: layout, isUnsuitable: isUnsuitable, error)
+      try endFailedReplacement(of: file, as: layout, isUnsuitable: isUnsuitable, claim, error)
     }
     let options = environmentOptions()
     return try lmdb { () throws(LMDBError) in
@@ -27,7 +25,7 @@ extension DiskOpening {
   }
 
   /// Closes the file, and replaces it with a copy of the records that fit.
-  private mutating func replace(_ file: DiskFile, as layout: DiskLayout) throws {
+  private mutating func replace(_ file: DiskFile, as layout: DiskLayout, _ claim: DirectoryClaim) throws {
     let faults = options.faults
     if let fault = faults.atReplacement() { throw fault.error(of: "replace the data file") }
     try file.asSource { () throws(LMDBError) in
@@ -36,21 +34,23 @@ extension DiskOpening {
     var options = environmentOptions()
     // The copy is synchronized once, at its end.
     options.durability = .noSync
-    let damagedCount = try file.replaceByNewest(within: limits, as: layout, options: options)
+    let damagedCount = try file.replaceByNewest(within: limits, as: layout, options: options) {
+      // A copy restarts LMDB's transaction numbers, so the history does not apply to it. A file that stays keeps its history.
+      claim.forgetDataFile()
+    }
     guard damagedCount > 0 else { return }
     let (records, were) = damagedCount == 1 ? ("1 record", "was") : ("\(damagedCount) records", "were")
     add(.damagedRecord, "\(records) of the data file had a wrong checksum, and \(were) removed")
   }
 
-  /// Sets a damaged file aside, and removes one whose copy lacks room. Throws after any other error: the file stays.
+  /// Sets a file aside that cannot be read, and removes one whose copy lacks room. Throws after any other error: the file stays.
   private mutating func endFailedReplacement(
-    of file: DiskFile, as layout: DiskLayout, isUnsuitable: Bool, _ failure: any Error
+    of file: DiskFile, as layout: DiskLayout, isUnsuitable: Bool, _ claim: DirectoryClaim, _ failure: any Error
   ) throws(CisternError) {
-    let former = file.layout.kind
     let unchanged =
       isUnsuitable
       ? "the data file could not be rewritten for the disk limit and layout, and was not changed"
-      : "the data file could not be converted from the layout \(former) to \(layout), and was not changed"
+      : "the data file could not be converted from the layout \(file.layout.kind) to \(layout), and was not changed"
     if let error = failure as? CisternError {
       // The copy did not begin.
       throw CisternError(error.code, unchanged, location: directory, cause: error, remedy: nil)
@@ -62,18 +62,22 @@ extension DiskOpening {
     }
     try lmdb { () throws(LMDBError) in try file.close() }
     let error = options.diagnosis(of: lmdbError, in: directory)
-    // An error of the copy, for example of its environment, says nothing about the file.
-    if file.causes(error) { return try setAside("\(error)") }
-    // Only a lack of room would end each later attempt in the same way.
+    // An error of the copy, for example of its environment, says nothing about the file. A full device does not prevent reads.
+    if file.causes(lmdbError) {
+      claim.forgetDataFile()
+      return try setAside("\(lmdbError)")
+    }
+    // A lack of room would end each later attempt in the same way. Other errors of the copy can pass.
     guard isUnsuitable, error.code == .noSpace || error.code == .mapFull else {
       throw CisternError(
         error.code == .noSpace ? .noSpace : error.code == .permission ? .directoryUnusable : .diskFailed, unchanged,
         location: directory, cause: error,
         remedy: isUnsuitable
           ? "Open the store again, or with the former disk limit"
-          : "Free space on the device, or open the store with diskLayout \(former)")
+          : "Free space on the device, or open the store with diskLayout \(file.layout.kind)")
     }
     // The file has only cached values, and prevents the store from shrinking.
+    claim.forgetDataFile()
     try system { () throws(SystemError) in try DiskDirectory.removeData(in: directory) }
     add(
       .setAside,

@@ -1,4 +1,5 @@
 import CisternTestSupport
+import Foundation
 import LMDB
 import Testing
 
@@ -50,11 +51,46 @@ import Testing
     try await tier.close()
   }
 
-  @Test(arguments: [DiskFaults.Fault.panic, .corrupted], DiskLayout.both)
-  func `a damaged file that must be rewritten is set aside`(fault: DiskFaults.Fault, layout: DiskLayout) async throws {
+  @Test func `a file that cannot be rewritten keeps its history`() async throws {
+    let scratch = TemporaryDirectory()
+    try await fillLarge(scratch, .tested)
+    let copy = try Data(contentsOf: scratch.dataFile)
+    let former = try openTier(scratch)
+    try former.cache().remove("k1")
+    try await former.close()
+    let delivered = DeliveredReports()
+    #expect(throws: CisternError.self) { _ = try openSmallTier(scratch, .tested, .panic, delivered) }
+    try copy.write(to: scratch.dataFile)
+    let tier = try openTier(scratch, delivered: delivered)
+    #expect(delivered.reportCodes == [.rolledBack])
+    #expect(try tier.cache().keys().count == 3000)
+    try await tier.close()
+  }
+
+  @Test(arguments: [DiskFaults.Fault.outOfResources, .permission], DiskLayout.both)
+  func `a file that the process cannot read now loses nothing`(fault: DiskFaults.Fault, layout: DiskLayout) async throws
+  {
     let scratch = TemporaryDirectory()
     try await fillLarge(scratch, layout)
     var faults = DiskFaults()
+    faults.atSourceReading = { fault }
+    let error = #expect(throws: CisternError.self) {
+      _ = try openTier(scratch, limit: .mebibytes(1), layout: layout, faults: faults)
+    }
+    #expect(error?.code == (fault == .permission ? .directoryUnusable : .diskFailed))
+    let tier = try openTier(scratch, layout: layout)
+    #expect(try tier.cache().keys().count == 3000)
+    try await tier.close()
+  }
+
+  @Test(arguments: [DiskFaults.Fault.panic, .corrupted, .inputOutput], DiskLayout.both)
+  func `a damaged or unreadable file that must be rewritten is set aside`(
+    fault: DiskFaults.Fault, layout: DiskLayout
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    try await fillLarge(scratch, layout)
+    // The device is full, too.
+    var faults = DiskFaults(isDeviceFull: { true })
     faults.atSourceReading = { fault }
     let delivered = DeliveredReports()
     let tier = try openTier(scratch, limit: .mebibytes(1), layout: layout, delivered: delivered, faults: faults)
