@@ -61,6 +61,26 @@ import Testing
     }
   }
 
+  @Test func `an edit that removes its key is no loss if the tier has lost no record`() throws {
+    try SeededSchedule.explore(seeds: 1) { executor in
+      let (cache, _) = try await Self.subject(on: executor)
+      let changes = Recorder<String>()
+      let token = cache.observe { changes.record("\($0.event)") }
+      defer { token.cancel() }
+      let walk = try EntryWalk(cache, .all, after: nil)
+      _ = await Task(executorPreference: executor) {
+        try await cache.editValue(forKey: "edited") { _ in
+          1
+        } confirmedBy: {
+          throw Broken()
+        }
+      }.result
+      while changes.count < 2 { await Task.yield() }
+      try #require(changes.elements.last == "removed(\"edited\", CisternCore.RemovalCause.explicit)")
+      try #require(walk.token.losses.keys.isEmpty && walk.token.losses.wholeLosses == 0)
+    }
+  }
+
   @Test func `a cache keeps no list of losses after its enumerations have ended`() throws {
     try SeededSchedule.explore(seeds: 1) { executor in
       let (cache, _) = try await Self.subject(on: executor)
