@@ -130,7 +130,8 @@ extension SecondTierReader {
 
   /// Looks in the second tier for a load that has joined a flight, unless it looked beside this flight before.
   ///
-  /// The key can have changed since the look-up beside an earlier flight.
+  /// The key can have changed since the look-up beside an earlier flight. The method counts the join if the load waits for the
+  /// flight. Otherwise, it counts the hit alone.
   ///
   /// - Parameters:
   ///   - flight: The flight that the load has joined.
@@ -145,8 +146,13 @@ extension SecondTierReader {
     beside flight: Flight<Value>, after lookedUp: (fallback: Fallback<Value>?, flight: Flight<Value>),
     since invalidationVersion: InvalidationVersion, of key: HashedKey<Key>, _ demand: Demand
   ) -> LookupBesideFlight<Value> {
-    if lookedUp.flight === flight { return .nothing(fallback: lookedUp.fallback) }
-    return lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand)
+    func find() -> LookupBesideFlight<Value> {
+      if lookedUp.flight === flight { return .nothing(fallback: lookedUp.fallback) }
+      return lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand)
+    }
+    let found = find()
+    if case .nothing = found { table.count(key.hash) { $0.joins += 1 } }
+    return found
   }
 
   /// Looks in the second tier before a load joins the refresh of a value that memory does not hold.

@@ -112,14 +112,14 @@ extension EntryTable {
         case .joined(let waiter, let raised) = flight.join(Urgency(priority))
       {
         // Joining does not change the entry's state either.
-        shard.counters.joins += 1
+        if demand.joinsFinally { shard.counters.joins += 1 }
         return .join(flight, waiter: waiter, raiseTo: raised, fallback: nil)
       }
       let decision: Entry<Value>.LoadDecision
       (decision, replaced, _) = shard.transition(key, at: number, budget: budget) { entry in
         Entry.load(&entry, at: now, accepting: demand, priority: priority, makeFlight: makeFlight)
       }
-      shard.countLoad(decision, at: number, now: now)
+      shard.countLoad(decision, for: demand, at: number, now: now)
       if case .lead = decision, !demand.joins { shard.versions.noteFetchAnew(on: key) }
       return decision
     }

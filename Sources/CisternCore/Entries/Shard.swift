@@ -57,10 +57,13 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   ///
   /// - Parameters:
   ///   - decision: The result.
+  ///   - demand: The values that the load accepts.
   ///   - number: The slot of the entry before the load; nil if it had none.
   ///   - now: The present time.
   @inlinable
-  mutating func countLoad(_ decision: Entry<Value>.LoadDecision, at number: SlotNumber?, now: MonotonicTime) {
+  mutating func countLoad(
+    _ decision: Entry<Value>.LoadDecision, for demand: Demand, at number: SlotNumber?, now: MonotonicTime
+  ) {
     switch decision {
     case .hit(_, let isStale), .refresh(_, _, let isStale):
       guard let number else { preconditionFailure("a hit needs an entry") }
@@ -71,7 +74,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         counters.flights += 1
       }
       slots[number].entry.held?.noteUse(at: now)
-    case .join: counters.joins += 1
+    case .join: if demand.joinsFinally { counters.joins += 1 }
     case .lead: counters.flights += 1
     case .lookInSecondTier, .notCached, .expired: break
     }

@@ -46,6 +46,11 @@ struct Demand: Sendable, Hashable {
   @inlinable
   var looksInSecondTier: Bool { acceptsFresh && !hasLookedInSecondTier }
 
+  /// Whether the decision to join is final. After a look in the second tier, the load looks there again beside a later flight,
+  /// and counts the join itself.
+  @inlinable
+  var joinsFinally: Bool { !hasLookedInSecondTier }
+
   /// Returns whether the load must look in the second tier, or for the value of unconfirmed edits, before it joins a flight.
   ///
   /// - Parameter coversSecondTier: Whether no load needs to look in the second tier beside the flight.

@@ -208,9 +208,10 @@ struct SecondTierBesideFlightTests {
       }
       // The fetches are in progress still.
       for _ in 0..<100 { await Task.yield() }
-      let elements = loaded.elements
+      let (elements, statistics) = (loaded.elements, cache.statistics)
       gate.open()
       _ = await load.result
+      try #require(statistics.joins == 0 && statistics.diskHits == 1)
       try #require(elements.map(\.value) == [2] && elements.allSatisfy { $0.source == .secondTier && !$0.isStale })
       try #require(await outcome(reload) == .failure("\(Broken())"))
       while subject.inProgressCount > 0 { await Task.yield() }
