@@ -55,10 +55,10 @@ extension Cache {
 
   /// Returns the keys of both tiers, and whether the second tier could list all of its keys.
   private func keySources() -> (sources: [Key: KeySource], isComplete: Bool) {
+    // Opened before memory is read: it gets the keys whose records the tier loses until then, and that memory alone holds.
+    let token = table.walks.open()
     var sources: [Key: KeySource] = [:]
-    for key in table.keys() { sources[key] = .unconfirmed }
-    // Memory need not hold what unconfirmed edits show.
-    for key in edits.keys { sources[key] = .unconfirmed }
+    for key in keysInMemory { sources[key] = .unconfirmed }
     guard let secondTier else { return (sources, true) }
     // Staged keys first: a key that is committed in between is found among the committed ones.
     for bytes in secondTier.partition.stagedKeys {
@@ -71,7 +71,24 @@ extension Cache {
       }
       return true
     }
+    for key in lostKeys(of: secondTier, since: token) where sources[key] == nil { sources[key] = .unconfirmed }
     return (sources, isComplete)
+  }
+
+  /// The keys in memory, and those with unconfirmed edits. Memory need not hold what the edits show.
+  private var keysInMemory: [Key] { table.keys() + edits.keys }
+
+  /// Returns the keys that memory may hold alone since the token was opened, after the records are listed.
+  ///
+  /// The order matters, as in an enumeration: a key leaves the lost keys of the tier after it is in the list of the token.
+  private func lostKeys(of secondTier: SecondTierBinding<Key>, since token: WalkToken) -> [Key] {
+    let partition = secondTier.partition
+    let hasLostFile = partition.hasLostFile
+    let pending = partition.lostKeys
+    let losses = token.losses
+    let keys = (pending + losses.keys).compactMap { secondTier.key($0) }
+    let isListed = !hasLostFile && partition.listsLostKeys && losses.wholeLosses == 0
+    return isListed ? keys : keys + keysInMemory
   }
 
   /// Returns whether a key has a value now. Ends an expired one.

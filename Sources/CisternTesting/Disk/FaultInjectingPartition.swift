@@ -227,6 +227,11 @@ final class FaultInjectingPartition: TransactionalPartition {
   func forEachRecord(
     _ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool
   ) rethrows {
+    let beforeListing = tier.state.withLock { state in
+      defer { state.beforeListing = nil }
+      return state.beforeListing
+    }
+    beforeListing?()
     let records = tier.state.withLock { state -> [([UInt8], TierContents.Record)] in
       let partition = state.contents.partitions[name]!
       guard state.contents.isReadable, partition.cleared == nil else { return [] }

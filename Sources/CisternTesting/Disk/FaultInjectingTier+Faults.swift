@@ -68,6 +68,13 @@ extension FaultInjectingTier {
     state.withLock { $0.afterLoad = hook }
   }
 
+  /// Installs a hook that the next list of all records calls before it reads them, outside the tier's lock.
+  ///
+  /// - Parameter hook: The closure to call once.
+  package func setBeforeListing(_ hook: @escaping @Sendable () -> Void) {
+    state.withLock { $0.beforeListing = hook }
+  }
+
   /// Sets the mode of the tier.
   ///
   /// A test uses the mode `.degraded` to simulate a failing disk, and `.active` to simulate its recovery. In the mode `.readOnly`,

@@ -47,6 +47,7 @@ public final class FaultInjectingTier: SecondTier {
     var refusal: (@Sendable (StagedWrite) -> Bool)?
     var beforeLoad: (@Sendable (_ key: [UInt8]) -> Void)?
     var afterLoad: (@Sendable (_ key: [UInt8]) -> Void)?
+    var beforeListing: (@Sendable () -> Void)?
   }
 
   let state: Guarded<State>

@@ -18,6 +18,10 @@ final class SmallTier: SecondTier {
     var refuses: @Sendable (StagedWrite) -> Bool = { _ in false }
     /// The closure that the next read calls between its look-up and its return.
     var duringRead: (@Sendable () -> Void)?
+    /// The closure that the next enumeration calls before it reads the records.
+    var beforeListing: (@Sendable () -> Void)?
+    /// The number of enumerations.
+    var listingCount = 0
 
     mutating func nextTicket() -> CommitTicket {
       newest += 1
@@ -94,6 +98,12 @@ private struct SmallPartition: SecondTierPartition {
   }
 
   func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows {
+    let beforeListing = tier.state.withLock { state in
+      defer { state.beforeListing = nil }
+      state.listingCount += 1
+      return state.beforeListing
+    }
+    beforeListing?()
     let (records, listsTwice) = tier.state.withLock { state in
       if state.closesAtListing { state.mode = .closed }
       return (state.mode == .active ? state.records : [:], state.listsTwice)

@@ -32,6 +32,18 @@ import Testing
     #expect(found == keys)
   }
 
+  @Test func `a removal by predicate removes a key whose record is lost while memory holds it`() throws {
+    for (number, key) in ["a", "b"].enumerated() { cache[key] = number }
+    cache.trim(toCost: 0)
+    let promoteAndLose: @Sendable () -> Void = { [tier, cache] in
+      _ = cache["a"]
+      tier.state.withLock { $0.records[Array("a".utf8)] = nil }
+    }
+    tier.state.withLock { $0.beforeListing = promoteAndLose }
+    #expect(cache.removeAll(where: { _ in true }) == 2)
+    #expect(cache["a"] == nil && cache["b"] == nil)
+  }
+
   @Test(arguments: [false, true])
   func `a value that is lost while it is read does not return after a miss`(isLoad: Bool) async throws {
     cache["a"] = 1

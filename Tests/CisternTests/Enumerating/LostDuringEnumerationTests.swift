@@ -61,6 +61,20 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a removal by predicate removes a key that was promoted and then evicted from disk`(isReported: Bool) throws {
+    try SeededSchedule.explore(seeds: 1) { executor in
+      let (cache, tier) = try await Self.subject(on: executor)
+      tier.setBeforeListing {
+        _ = cache["k05"]
+        tier.evict("k05", from: Subject.partition)
+        if isReported { tier.deliverLosses() }
+      }
+      try #require(cache.removeAll(where: { _ in true }) == Self.keys.count)
+      try #require(cache["k05"] == nil && cache.table.walks.isEmpty)
+    }
+  }
+
   @Test func `an edit that removes its key is no loss if the tier has lost no record`() throws {
     try SeededSchedule.explore(seeds: 1) { executor in
       let (cache, _) = try await Self.subject(on: executor)
