@@ -35,6 +35,8 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   /// The losses in the token that the candidates contain.
   var listedLosses = 0
   var wholeLosses = 0
+  /// All records behind a former position. Nil for a tier that lists a part of them in each call.
+  var listed: ListedRecords?
 
   @usableFromInline
   init(_ cache: Cache<Key, Value>, _ selection: EntrySelection, after position: KeyPosition?) throws(CisternError) {
@@ -146,13 +148,17 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     hasBegun = true
     try records.checkIsOpen(to: location)
     guard let partition = records.secondTier?.partition else { return RecordChunk() }
-    let chunk = try partition.records(
-      in: RecordRange(
-        after: position, prefix: selection.prefix, limit: limit, needsDetails: needsDetails || selection.tag != nil))
+    let range = RecordRange(
+      after: position, prefix: selection.prefix, limit: limit, needsDetails: needsDetails || selection.tag != nil)
+    if let listed { return listed.chunk(in: range) }
+    let chunk = try partition.records(in: range)
     // A tier of a user lists no records after its close, which can come after the first check.
     try records.checkIsOpen(to: location)
     addLostKeys()
-    return chunk
+    guard partition.listsAllRecords, chunk.count > limit else { return chunk }
+    let all = ListedRecords(chunk)
+    listed = all
+    return all.chunk(in: range)
   }
 
   /// Whether the chunk contains all entries up to its end. The keys of memory are then behind it.

@@ -77,6 +77,8 @@ package final class AdaptedPartition: TransactionalPartition {
   /// Empty, because the enumeration includes staged records.
   package var stagedKeys: [[UInt8]] { [] }
 
+  package var listsAllRecords: Bool { true }
+
   package var mustRemoveAll: Bool { removalOfAllIsDue.load(ordering: .acquiring) }
 
   package func requireRemovalOfAll() { removalOfAllIsDue.store(true, ordering: .releasing) }

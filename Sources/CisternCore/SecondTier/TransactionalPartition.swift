@@ -77,6 +77,9 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// - Throws: `CisternError` if the tier is closed or cannot be read.
   func records(in range: RecordRange) throws(CisternError) -> RecordChunk
 
+  /// Whether each call of ``records(in:)`` lists all records of the partition, so that an enumeration keeps them.
+  var listsAllRecords: Bool { get }
+
   /// Returns the metadata of the key's record, staged or committed, or nil if a read finds none.
   ///
   /// - Parameter key: The bytes of the key.
@@ -266,6 +269,8 @@ extension TransactionalPartition {
     try forEachRecord(body)
     return wasReadable && mode != .degraded
   }
+
+  package var listsAllRecords: Bool { false }
 
   package var hasLostFile: Bool { false }
 

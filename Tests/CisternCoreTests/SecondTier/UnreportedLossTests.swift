@@ -32,6 +32,24 @@ import Testing
     #expect(found == keys)
   }
 
+  @Test(arguments: [nil, "k1"] as [String?])
+  func `an enumeration lists the records of a user's tier once`(prefix: String?) async throws {
+    for number in 0..<1300 { cache["k\(number)"] = number }
+    cache.trim(toCost: 0)
+    // These keys are in memory, too.
+    for number in 500..<600 { #expect(cache["k\(number)"] == number) }
+    let selection = prefix.map { EntrySelection.withPrefix(KeyPrefix($0)) } ?? .all
+    let expected = (0..<1300).map { "k\($0)" }.filter { $0.hasPrefix(prefix ?? "") }.sorted()
+    var found: [String] = []
+    for try await entry in cache.entries(selection) { found.append(entry.key) }
+    #expect(found == expected)
+    #expect(tier.state.withLock { $0.listingCount } == 1)
+    #expect(try await cache.keyCount(selection) == expected.count)
+    #expect(tier.state.withLock { $0.listingCount } == 2)
+    let page = try cache.page(limit: 2, of: selection)
+    #expect(page.entries.map(\.key) == Array(expected.prefix(2)) && page.next != nil)
+  }
+
   @Test func `a removal by predicate removes a key whose record is lost while memory holds it`() throws {
     for (number, key) in ["a", "b"].enumerated() { cache[key] = number }
     cache.trim(toCost: 0)
