@@ -12,12 +12,15 @@ extension WriteStep {
   /// Writes the change for every partition in the file that was not open.
   mutating func put(_ unopened: UnopenedChange, in transaction: inout WriteTransaction) throws(LMDBError) {
     let names = try transaction.partitionNames(in: file.meta).subtracting(unopened.openNames)
+    // A partition that the group has opened repeats its invalidations in another file itself, and knows only their versions.
+    let repeated = Dictionary(grouping: outcome.invalidations) { $0.partition.name }
     for name in names.sorted() {
       let partition = Partition(name: name)
       // The outcome retains the partition: the step identifies partitions by their addresses.
       outcome.unopened.append(partition)
       if unopened.change.removesAll { try removeAll(of: partition, in: &transaction) }
-      let invalidations = unopened.change.invalidations
+      let known = repeated[name, default: []].flatMap { $0.written.keys }
+      let invalidations = unopened.change.invalidations.subtracting(known)
       guard !invalidations.isEmpty else { continue }
       // The local version is the lowest one, so that the rows get the next versions in file order.
       try put(

@@ -78,6 +78,38 @@ import Testing
     try await tier.close()
   }
 
+  @Test func `an invalidation of all partitions conceals no later record if its commit begins again in a new file`()
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, names: ["one", "two"])
+    let next = Switch<@Sendable () -> DiskFaults.Fault?>()
+    let tier = try openTier(scratch, interval: .unreachable, faults: DiskFaults { next.take()?() })
+    let one = try tier.cache("one")
+    let ticket = invalidate("gone", in: tier, besides: ["one": one])
+    // The group has two transactions, because the batch does not fit into that of the invalidation.
+    let batch = one.beginBatch()
+    for number in 0..<10 {
+      _ = one.stage(DiskPartition.write(bytes("new-\(number)"), value(number, size: 45_000)), in: batch)
+    }
+    one.endBatch(batch)
+    next.set {
+      next.set { .corrupted }
+      return nil
+    }
+    try await tier.waitForCommit(ticket)
+    #expect(next.peek() == nil && one.keys().count == 10)
+    let two = try tier.cache("two")
+    two.put("new", [2], tags: ["gone"])
+    try await tier.purge()
+    #expect(two.keys() == ["new"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    let again = try openTier(scratch)
+    #expect(try again.cache("two").keys() == ["new"])
+    try await again.close()
+  }
+
   @Test func `a partition that is opened during the commit of an invalidation shows no older record`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, names: ["one", "two"])
