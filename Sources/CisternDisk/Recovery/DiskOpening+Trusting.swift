@@ -36,6 +36,17 @@ extension DiskOpening {
       file: MarkedFile(identity: identity))
   }
 
+  /// Returns the mark under which this store can write to the file, or begin one. A missing mark is nil.
+  private func markForWriting(_ mark: BootMark?, beginning identity: StoreIdentity, isAlone: Bool) -> BootMark {
+    guard var mark else { return freshMark(identity, isAlone: isAlone) }
+    // The files can come from a store that synchronized its commits. A power cut can tear those of this store.
+    if options.durability == .processCrash, mark.state == .sound {
+      mark.state = .unsynchronized
+      mark.boot = currentBoot()
+    }
+    return mark
+  }
+
   /// Returns the mark of an open file that is not the file of the former mark.
   private func mark(of file: DiskFile, after former: BootMark, isAlone: Bool) -> BootMark {
     // The distrust of the former file does not concern a new one.
@@ -94,9 +105,9 @@ extension DiskOpening {
         } else {
           opening.compareHistory(mark)
         }
-        // The mark is written before a file begins, because a power cut could tear the file.
-        let current = mark ?? opening.freshMark(newIdentity, isAlone: isAlone)
-        if mark == nil { try claim.write(current) }
+        // The mark is written before the file changes or begins, because a power cut could tear the file.
+        let current = opening.markForWriting(mark, beginning: newIdentity, isAlone: isAlone)
+        if current != mark { try claim.write(current) }
         var file = try DiskFile.open(
           directory: directory, options: environmentOptions, layout: .any(beginning: opening.options.layoutOfNewFile),
           checkingRows: opening.pagesChecked > 0, newIdentity: newIdentity)

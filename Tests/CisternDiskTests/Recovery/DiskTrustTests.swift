@@ -259,6 +259,26 @@ import Testing
     }
   }
 
+  @Test func `a store without synchronized commits says so in the mark of a directory that replaces its own`()
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    let other = TemporaryDirectory()
+    try await fill(other, count: 10, durability: .powerCut)
+    let tier = try openTier(scratch)
+    try FileManager.default.removeItem(atPath: scratch.store)
+    try FileManager.default.copyItem(atPath: other.store, toPath: scratch.store)
+    let cache = try tier.cache()
+    cache.put("after", bytes("after"))
+    try await tier.flush()
+    let mark = try #require(try tier.engine.claim.readMark())
+    #expect(mark.state == .unsynchronized && mark.boot == currentBoot())
+    #expect(mark.file.identity == tier.engine.file?.identity)
+    #expect(cache.get("after") == bytes("after"))
+    try await tier.close()
+    #expect(try await opening(scratch) == (0, []))
+  }
+
   @Test func `an encoded mark has a constant size and decodes with the same fingerprint or none`() {
     let stamp = DataFileFingerprint(node: .max >> 16, size: 1 << 46, modified: .max >> 1, changed: 0)
     for (stamp, identity) in [(stamp, StoreIdentity()), (nil, nil)] as [(DataFileFingerprint?, StoreIdentity?)] {
