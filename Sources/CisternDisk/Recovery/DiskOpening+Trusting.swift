@@ -85,14 +85,31 @@ extension DiskOpening {
         + "the store uses the files that are there now")
   }
 
+  /// Opens the file. If LMDB finds a defect in it, sets it aside and begins an empty one: each later attempt would find it again.
+  private mutating func openOrReplace(
+    _ claim: DirectoryClaim, beginning identity: StoreIdentity
+  ) throws -> DiskFile {
+    do throws(LMDBError) {
+      return try DiskFile.open(
+        directory: directory, options: environmentOptions(), layout: .any(beginning: options.layoutOfNewFile),
+        checkingRows: pagesChecked > 0, newIdentity: identity)
+    } catch {
+      guard error.isAboutTheFile else { throw error }
+      // Otherwise, another process would conclude that a foreign program removed the file.
+      claim.forgetDataFile()
+      try setAside("\(error)")
+    }
+    return try DiskFile.open(
+      directory: directory, options: environmentOptions(), layout: .only(options.layoutOfNewFile),
+      newIdentity: identity)
+  }
+
   /// Opens the file that is in the directory now, for an open store that has closed its file.
   ///
   /// Sets aside a file that cannot be trusted.
   mutating func reopen(_ claim: DirectoryClaim) throws(LMDBError) -> DiskFile {
     var opening = self
     defer { self = opening }
-    let environmentOptions = environmentOptions()
-    let directory = directory
     do {
       return try claim.withGate({ $0 as any Error }) { () throws(any Error) -> DiskFile in
         let mark = try claim.readMark()
@@ -108,9 +125,7 @@ extension DiskOpening {
         // The mark is written before the file changes or begins, because a power cut could tear the file.
         let current = opening.markForWriting(mark, beginning: newIdentity, isAlone: isAlone)
         if current != mark { try claim.write(current) }
-        var file = try DiskFile.open(
-          directory: directory, options: environmentOptions, layout: .any(beginning: opening.options.layoutOfNewFile),
-          checkingRows: opening.pagesChecked > 0, newIdentity: newIdentity)
+        var file = try opening.openOrReplace(claim, beginning: newIdentity)
         do {
           file = try opening.requireIdentity(file, mark?.file.identity, isAlone: isAlone)
           if current.file.identity != file.identity {

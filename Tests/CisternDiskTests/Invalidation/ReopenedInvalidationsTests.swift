@@ -1,5 +1,6 @@
 import CisternTestSupport
 import Foundation
+import LMDB
 import Testing
 
 @testable import CisternCore
@@ -165,6 +166,33 @@ import Testing
     #expect(cache.keys() == ["new"])
     #expect(tier.checkInvariants() == [])
     try await tier.close()
+  }
+
+  @Test func `a file with a damaged row is set aside when it is opened again`() async throws {
+    let scratch = TemporaryDirectory()
+    let delivered = DeliveredReports()
+    let next = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, delivered: delivered, interval: .unreachable, faults: DiskFaults { next.take() })
+    let cache = try tier.cache()
+    cache.put("old", [1])
+    try await tier.flush()
+    // The pages are sound, and no commit reads the row of a cache that is not open.
+    let file = try #require(tier.engine.file)
+    let key = MetaTable.partition("other")
+    try file.environment.withWrite { (transaction) throws(LMDBError) in
+      try transaction.put([UInt8](repeating: 1, count: 24).rawSpan, forKey: key.rawSpan, in: file.meta)
+    }
+    next.set(.panic)
+    cache.put("new", [2])
+    try await tier.flush()
+    #expect(tier.engine.mode == .active && delivered.reportCodes == [.setAside])
+    #expect(cache.keys() == ["new"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+    let again = try openTier(scratch, delivered: delivered)
+    #expect(try again.cache().keys() == ["new"])
+    try await again.close()
+    #expect(delivered.reportCodes == [.setAside])
   }
 
   @Test func `a listing shows no record of a former file that an invalidation removed during the listing`()
