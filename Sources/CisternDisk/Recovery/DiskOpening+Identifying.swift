@@ -12,15 +12,22 @@ extension DiskOpening {
     guard let mark, mark.file.identity != nil, let noted = mark.file.history else { return }
     guard let head = DataFileHead(of: path) else {
       if (DiskDirectory.fileSize(path) ?? 0) == 0 {
-        add(.filesReplaced, "the data file was removed or emptied; the store continues without the values in it")
+        historyReport = StoreReport(
+          .filesReplaced, "the data file was removed or emptied; the store continues without the values in it",
+          location: directory)
       }
       return
     }
     guard head.isOlder(than: noted), !isUndoneByPowerCut(head, noted, mark) else { return }
-    add(
+    historyReport = StoreReport(
       .rolledBack,
       "the data file is at commit \(head.transaction), but the store left it at commit \(noted.transaction); "
-        + "values that were removed or replaced in between may be back")
+        + "values that were removed or replaced in between may be back", location: directory)
+  }
+
+  /// Withdraws the report of older contents, because the store does not use the file.
+  mutating func withdrawRollback() {
+    if historyReport?.code == .rolledBack { historyReport = nil }
   }
 
   /// Returns whether a power cut can have undone the newest commit, although the mark has it.
@@ -42,7 +49,6 @@ extension DiskOpening {
       return file
     }
     try file.close()
-    withdrawRollback()
     do {
       try setAside("it belongs to another store")
     } catch {

@@ -128,6 +128,7 @@ extension DiskOpening {
         var file = try opening.openOrReplace(claim, beginning: newIdentity)
         do {
           file = try opening.requireIdentity(file, mark?.file.identity, isAlone: isAlone)
+          if let fault = opening.options.faults.atOpening() { throw fault.error(of: "open") }
           if current.file.identity != file.identity {
             try claim.write(opening.mark(of: file, after: current, isAlone: isAlone))
           }

@@ -18,6 +18,8 @@ struct DiskOpening {
   let limits: DiskLimits
   /// Reports of problems that the opening has handled. They are delivered when the engine exists.
   private(set) var reports: [StoreReport] = []
+  /// The report of missing or older contents. It is apart from `reports`, because a store repeats an opening that fails.
+  var historyReport: StoreReport?
   /// The number of pages that were checked before LMDB opened the file.
   var pagesChecked = 0
 
@@ -192,12 +194,10 @@ struct DiskOpening {
 
   /// Sets the data file aside, and adds a report with the reason.
   mutating func setAside(_ reason: String) throws(CisternError) {
+    withdrawRollback()
     let name = try system { () throws(SystemError) in try DiskDirectory.setAside(in: directory) }
     add(.setAside, "the data file cannot be used: \(reason). It was renamed to \(name), and an empty store was created")
   }
-
-  /// Withdraws the report of older contents, because the file belongs to another store.
-  mutating func withdrawRollback() { reports.removeAll { $0.code == .rolledBack } }
 
   /// Adds a report for the owner of the store.
   mutating func add(_ code: StoreReport.Code, _ message: String, cause: (any Error)? = nil) {

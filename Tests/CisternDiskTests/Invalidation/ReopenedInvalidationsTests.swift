@@ -195,6 +195,36 @@ import Testing
     #expect(delivered.reportCodes == [.setAside])
   }
 
+  @Test func `an older copy is reported once, although the first attempts to open it fail`() async throws {
+    let scratch = TemporaryDirectory()
+    let delivered = DeliveredReports()
+    let (opening, comparison) = (Switch<DiskFaults.Fault>(), Switch<DiskFaults.Fault>())
+    var faults = DiskFaults()
+    faults.atOpening = { opening.take() }
+    faults.atComparison = { comparison.take() }
+    let tier = try openTier(scratch, delivered: delivered, interval: .unreachable, faults: faults)
+    let cache = try tier.cache()
+    cache.put("old", [1])
+    try await tier.flush()
+    let older = try Data(contentsOf: scratch.dataFile)
+    cache.put("new", [2])
+    try await tier.flush()
+    try older.write(to: scratch.dataFile, options: .atomic)
+    cache.put("other", [3])
+    // The mark has the history of the older copy only after the second of these attempts.
+    for fault in [opening, comparison] {
+      fault.set(.outOfResources)
+      await #expect(throws: CisternError.self) { try await tier.flush() }
+      #expect(fault.peek() == nil && tier.engine.mode == .degraded)
+    }
+    try await tier.flush()
+    let rollbacks = delivered.reportCodes.filter { $0 == .rolledBack }
+    #expect(rollbacks.count == 1 && tier.engine.mode == .active)
+    #expect(cache.keys() == ["old"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
   @Test func `a listing shows no record of a former file that an invalidation removed during the listing`()
     async throws
   {

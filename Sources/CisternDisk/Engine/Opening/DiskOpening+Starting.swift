@@ -24,7 +24,7 @@ extension DiskOpening {
     let engine = DiskEngine(directory: directory, options: options, limits: limits, claim: claim, file: file)
     engine.counters.pagesChecked.store(pagesChecked, ordering: .relaxed)
     engine.addReporter(report, for: owner.number)
-    reports += self.reports
+    reports += self.reports + (historyReport.map { [$0] } ?? [])
     if options.isReadOnly { return engine }
     ExitCommit.register()
     do {

@@ -111,9 +111,12 @@ extension Writer {
     var options = engine.options
     options.layout = engine.layout
     var opening = DiskOpening(directory: engine.directory, options: options, limits: engine.limits)
+    opening.historyReport = historyReport
     defer { for report in opening.reports { self.report(report) } }
     try followDirectory(&opening)
     let file = try opening.reopen(engine.claim)
+    // The mark may no longer show the difference. If this attempt fails, a later one delivers the report.
+    historyReport = opening.historyReport
     deadGenerations = []
     extents = nil
     extraMargin = 0
@@ -135,6 +138,7 @@ extension Writer {
     engine.noteSizes(of: file)
     loadDeadGenerations()
     fileIdentity = file.identity
+    if let report = historyReport.take() { self.report(report) }
     // Before the commits into the new file: all records that are left are staged.
     if isOther { for partition in engine.partitions { partition.reportFileLoss() } }
     return isContinued

@@ -30,6 +30,8 @@ final class Writer {
   var watch = DirectoryWatch()
   /// The identity of the newest file that was open.
   var fileIdentity: StoreIdentity?
+  /// The report of older or missing contents that a failed attempt to open the file again has found.
+  var historyReport: StoreReport?
   /// Whether the newest meta page may be missing on the device, although the next write-through would succeed. A commit with
   /// changes ends this.
   var needsNewMetaPage = false
