@@ -37,8 +37,8 @@ final class Partition: Sendable {
   private struct Control: Sendable {
     /// The ticket of the newest clear that the writer thread has not taken.
     var pendingRemoval: CommitTicket?
-    /// Whether the writer thread has taken a clear that is not yet committed.
-    var isCommittingRemoval = false
+    /// The clear that the writer thread has taken with the commit group in progress.
+    var takenClear = TakenClear.none
     /// The generation in the file as of ``knownTransaction``. Readers do not see it while a clear is not committed.
     var generation = Generation.zero
     /// The handlers of record losses, by the number of the opening.
@@ -87,23 +87,6 @@ final class Partition: Sendable {
     if staging.isEmpty { return nil }
     guard let entry = staging.entryExceptRewrite(forKey: key), entry.clearCount == clearCount else { return nil }
     return entry
-  }
-
-  /// Returns whether the staged write is a record that no invalidation conceals.
-  ///
-  /// The write can have left staging since its look-up. The invalidations of that time may be forgotten, so the comparison
-  /// of the look-up counts, too.
-  func shows(_ entry: StagedEntry) -> Bool {
-    guard case .record(let key, let metadata, _) = entry.write, !entry.isConcealed else { return false }
-    return !invalidations.conceals(metadata, key: key.rawSpan)
-  }
-
-  /// Returns the condition of a staged write. If the write is concealed, a removal replaces it, and has a condition, too.
-  func condition(of entry: StagedEntry) -> RecordCondition? {
-    guard entry.condition == nil, case .record(let key, let metadata, _) = entry.write,
-      invalidations.conceals(metadata, key: key.rawSpan)
-    else { return entry.condition }
-    return invalidations.conditionOfRemoval(insteadOf: metadata, key: key.rawSpan)
   }
 
   /// Returns whether an invalidation conceals a value that was set. Other records are compared later, after a look at the disk.
@@ -217,7 +200,7 @@ final class Partition: Sendable {
         partition: self, clearCount: clearCount, removesAll: control.pendingRemoval != nil, writes: writes, links: links
       )
       batch.invalidated = invalidated
-      control.isCommittingRemoval = control.pendingRemoval != nil
+      control.takenClear = control.pendingRemoval == nil ? .none : .uncommitted
       control.pendingRemoval = nil
       return batch
     }
@@ -226,7 +209,7 @@ final class Partition: Sendable {
   /// Publishes the generation after the batch is committed. The generation is zero if the partition has no records.
   func publish(generation: Generation, clearCount: ClearCount, transaction: TransactionNumber) {
     control.withLock { control in
-      control.isCommittingRemoval = false
+      control.takenClear.noteCommit()
       wholeLoss.noteClear(isCommitted: control.pendingRemoval == nil)
       // A reader can have learned of a later commit, by another process, before this call.
       if transaction >= knownTransaction.load(ordering: .relaxed) {
@@ -239,10 +222,13 @@ final class Partition: Sendable {
     }
   }
 
+  /// Ends the commit group of a clear that is committed. The group removes no records from later files.
+  func endCommittedRemoval() { control.withLock { $0.takenClear = .none } }
+
   /// Stages a clear again after its commit failed. Returns false if a later clear is already pending.
   func restoreRemoval(_ ticket: CommitTicket) -> Bool {
     let isRestored = control.withLock { control in
-      control.isCommittingRemoval = false
+      control.takenClear = .none
       if control.pendingRemoval != nil { return false }
       control.pendingRemoval = ticket
       return true
@@ -257,7 +243,7 @@ final class Partition: Sendable {
       guard transaction > knownTransaction.load(ordering: .relaxed) else { return }
       control.generation = generation
       // A clear of this process that is not yet committed will come after every commit in the snapshot.
-      if control.pendingRemoval == nil, !control.isCommittingRemoval {
+      if control.pendingRemoval == nil, !control.takenClear.hidesRecords {
         visible.store(Partition.word(clearCount, generation), ordering: .releasing)
       }
       knownTransaction.store(transaction, ordering: .releasing)
@@ -270,6 +256,8 @@ final class Partition: Sendable {
   /// the number of additional changes that are staged for the new file.
   func forgetFile(repeatingEndedUpTo limit: Int = 0) -> Int {
     control.withLock { control in
+      control.takenClear.noteOtherFile()
+      if control.takenClear.hidesRecords { wholeLoss.noteClear(isCommitted: false) }
       control.generation = .zero
       visible.store(Partition.word(clearCount, .zero), ordering: .releasing)
       knownTransaction.store(.zero, ordering: .releasing)

@@ -1,4 +1,5 @@
 import CisternTestSupport
+import Foundation
 import Testing
 
 @testable import CisternCore
@@ -20,6 +21,78 @@ import Testing
     #expect(batch.removesAll)
     partition.publish(generation: 2, clearCount: batch.clearCount, transaction: 3)
     #expect(partition.generation == 2 && !partition.wholeLoss.hidesRecords)
+  }
+
+  @Test func `another file shows no records until the commit group of a clear has removed them there, too`() {
+    let partition = Partition(name: "values")
+    partition.learn(generation: 1, transaction: 1)
+    _ = partition.removeAll { 1 }
+    let batch = partition.beginCommitting()
+    partition.publish(generation: 2, clearCount: batch.clearCount, transaction: 2)
+    #expect(partition.generation == 2 && !partition.wholeLoss.hidesRecords)
+    _ = partition.forgetFile()
+    partition.learn(generation: 1, transaction: 1)
+    #expect(partition.generation == .zero && partition.wholeLoss.hidesRecords)
+    partition.publish(generation: 2, clearCount: batch.clearCount, transaction: 2)
+    #expect(partition.generation == 2 && !partition.wholeLoss.hidesRecords)
+    partition.endCommittedRemoval()
+    _ = partition.forgetFile()
+    partition.learn(generation: 1, transaction: 1)
+    #expect(partition.generation == 1 && !partition.wholeLoss.hidesRecords)
+  }
+
+  @Test func `an older copy shows no records that a clear of the commit group in progress has removed`() async throws {
+    let scratch = TemporaryDirectory()
+    let next = Switch<@Sendable () -> DiskFaults.Fault?>()
+    let tier = try openTier(scratch, interval: .unreachable, faults: DiskFaults { next.take()?() })
+    let cache = try tier.cache()
+    cache.put("old", [1])
+    try await tier.flush()
+    let older = try Data(contentsOf: scratch.dataFile)
+    _ = cache.stageRemovalOfAll()
+    _ = cache.stageInvalidation(.tag("none"))
+    // The group has two transactions, because the batch does not fit into that of the clear and the invalidation.
+    let batch = cache.beginBatch()
+    for number in 0..<10 {
+      _ = cache.stage(DiskPartition.write(bytes("new-\(number)"), value(number, size: 45_000)), in: batch)
+    }
+    cache.endBatch(batch)
+    let found = Switch<[UInt8]?>()
+    next.set {
+      next.set {
+        try? older.write(to: scratch.dataFile, options: .atomic)
+        // The first transaction in the older copy.
+        next.set {
+          found.set(.some(cache.get("old")))
+          return nil
+        }
+        return .panic
+      }
+      return nil
+    }
+    try await tier.flush()
+    #expect(found.peek() == .some(.none))
+    #expect(cache.get("old") == nil && cache.keys().count == 10)
+    try await tier.purge()
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `a clear of an earlier commit group is not repeated in an older copy`() async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch, interval: .unreachable)
+    let cache = try tier.cache()
+    cache.put("old", [1])
+    try await tier.flush()
+    let older = try Data(contentsOf: scratch.dataFile)
+    _ = cache.stageRemovalOfAll()
+    try await tier.purge()
+    try older.write(to: scratch.dataFile, options: .atomic)
+    // Without staged writes, the next commit group does not concern the cache.
+    try await tier.flush()
+    #expect(cache.get("old") == [1])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
   }
 
   /// The last clear count of the second case is the greatest one.

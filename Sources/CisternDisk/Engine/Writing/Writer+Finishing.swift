@@ -16,6 +16,8 @@ extension Writer {
       keptCount += removals.count
       if !commit.arePreliminariesCommitted {
         keptCount += restorePreliminaries(of: batch, through: commit.group.through)
+      } else if batch.removesAll {
+        batch.partition.endCommittedRemoval()
       }
     }
     if commit.group.unopened != nil {
