@@ -43,6 +43,7 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let isEqual: (@Sendable (Value, Value) -> Bool)?
   // Values that are taken out must be released outside the lock, because their deinitializers are the user's code.
   let state: Guarded<DraftState<Key, Value>>
+  let saves = SaveOrder()
 
   init(of parent: any DraftParent<Key, Value>) {
     self.parent = parent
@@ -177,6 +178,9 @@ extension Draft {
   ///
   /// The method returns when the values are readable there. Use ``commit(onConflict:context:)`` to wait for the disk.
   ///
+  /// Saves of one draft on several threads follow each other, and are no conflicts of one another. The closures that a save calls must
+  /// therefore not wait for another save of this draft.
+  ///
   /// - Parameters:
   ///   - policy: The resolution of conflicts, which are keys that changed below.
   ///   - context: The identity of the writer, for ``Change/context``.
@@ -192,7 +196,8 @@ extension Draft {
 
   /// Saves all writes, like ``save(onConflict:context:)``, and returns when they are on disk.
   ///
-  /// A draft of a draft does not wait for the disk, because it saves into the memory of the other draft.
+  /// A draft of a draft does not wait for the disk, because it saves into the memory of the other draft. No draft waits for writes that
+  /// another save has taken, for example of another thread.
   ///
   /// - Parameters:
   ///   - policy: The resolution of conflicts, which are keys that changed below.
@@ -206,7 +211,8 @@ extension Draft {
     try await parent.waitForCommit(try push(policy, context: context))
   }
 
-  /// The written keys that have changed below. More keys may change before a save.
+  /// The written keys that have changed below. More keys may change before a save. A save that another thread has not ended can add the
+  /// keys that it saves.
   public var conflicts: [Key] {
     let snapshot = beginComparing()
     defer { endComparing() }
@@ -214,6 +220,13 @@ extension Draft {
   }
 
   private func push(
+    _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
+  ) throws(CisternError) -> WriteOutcome {
+    try saves.perform { () throws(CisternError) in try pushInOrder(policy, context: context) }
+  }
+
+  /// Saves the draft. No other thread saves it meanwhile.
+  private func pushInOrder(
     _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> WriteOutcome {
     let snapshot = beginComparing()

@@ -3,6 +3,9 @@ extension StoreDraft {
   ///
   /// The method returns when the values are readable there. Use ``commit(onConflict:context:)`` to wait for the disk.
   ///
+  /// Saves of one draft on several threads follow each other, and are no conflicts of one another. The closures that a save calls must
+  /// therefore not wait for another save of this draft.
+  ///
   /// - Parameters:
   ///   - policy: The resolution of conflicts, which are keys that changed below.
   ///   - context: The identity of the writer, for ``Change/context``. A draft of a draft ignores it.
@@ -18,7 +21,8 @@ extension StoreDraft {
 
   /// Saves all writes, like ``save(onConflict:context:)``, and returns when they are on disk.
   ///
-  /// A draft of a draft does not wait for the disk, because it saves into the memory of the other draft.
+  /// A draft of a draft does not wait for the disk, because it saves into the memory of the other draft. No draft waits for writes that
+  /// another save has taken, for example of another thread.
   ///
   /// - Parameters:
   ///   - policy: The resolution of conflicts, which are keys that changed below.
@@ -34,6 +38,13 @@ extension StoreDraft {
 
   /// Returns the outcome in the caches; nil for a save into another draft.
   private func push(
+    _ policy: StoreDraftConflictPolicy, context: WriterContext?
+  ) throws(CisternError) -> StoreWriteOutcome? {
+    try saves.perform { () throws(CisternError) in try pushInOrder(policy, context: context) }
+  }
+
+  /// Saves the draft. No other thread saves it meanwhile.
+  private func pushInOrder(
     _ policy: StoreDraftConflictPolicy, context: WriterContext?
   ) throws(CisternError) -> StoreWriteOutcome? {
     switch base {

@@ -23,6 +23,7 @@ public final class StoreDraft: Sendable {
   let base: Base
   /// The layers over the caches that were used.
   let layers = PartsByCache<any StoreDraftLayer>()
+  let saves = SaveOrder()
 
   init(over base: Base) {
     self.base = base
