@@ -41,7 +41,7 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let parent: any DraftParent<Key, Value>
   let merge: (@Sendable (Value, Value) throws -> Value)?
   let isEqual: (@Sendable (Value, Value) -> Bool)?
-  // Values that are taken out must be released outside the lock, because their deinitializers are the user's code.
+  // Keys and values that are taken out must be released outside the lock, because their deinitializers are the user's code.
   let state: Guarded<DraftState<Key, Value>>
   let saves = SaveOrder()
 

@@ -1,6 +1,6 @@
 /// The writes of a draft, and the base of each key that it has used. It is pure, and the draft's lock guards it.
 ///
-/// Values that are taken out are returned, so that the draft can release them outside the lock.
+/// Keys and values that are taken out are returned, so that the draft can release them outside the lock.
 struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   typealias Write = KeyWrite<Value>
 
@@ -105,20 +105,36 @@ extension DraftState {
     return SeenKey(version: VersionBelow(writeCount(of: key)), tags: tags(of: key))
   }
 
-  /// Records that a draft of this one no longer uses the key. Returns the keys that no draft uses now.
-  mutating func unwatch(_ key: Key) -> (unseen: [Key], former: DraftBase<Value>?) {
+  /// The draft's own copies of a key that it forgets, and its base.
+  struct ForgottenKey: Sendable {
+    let counted: Key?
+    let base: (key: Key, value: DraftBase<Value>)?
+  }
+
+  /// Records that a draft of this one no longer uses the key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The keys that no draft uses now. Also the copies of the key that the draft had, which the caller must release outside
+  ///   the lock.
+  mutating func unwatch(_ key: Key) -> (unseen: [Key], former: ForgottenKey?) {
     bases[key]?.childCount -= 1
     guard bases[key]?.isUnneeded ?? false, batch.writes[key] == nil else { return ([], nil) }
-    forgetCount(of: key)
-    return (leave([key]), bases.removeValue(forKey: key))
+    let counted = forgetCount(of: key)
+    let base = bases.index(forKey: key).map { bases.remove(at: $0) }
+    return (leave([key]), ForgottenKey(counted: counted, base: base))
   }
 
-  private mutating func forgetCount(of key: Key) {
-    guard let count = writeCounts.removeValue(forKey: key) else { return }
-    unusedCount = max(unusedCount, count.next())
+  /// Forgets the count of a key. Returns the draft's own copy of the key, if it had a count.
+  @discardableResult
+  private mutating func forgetCount(of key: Key) -> Key? {
+    guard let index = writeCounts.index(forKey: key) else { return nil }
+    let counted = writeCounts.remove(at: index)
+    unusedCount = max(unusedCount, counted.value.next())
+    return counted.key
   }
 
-  /// Forgets the counts of all keys that have neither a base nor a write.
+  /// Forgets the counts of all keys that have neither a base nor a write. The caller must have a copy of the former counts, which it
+  /// releases outside the lock.
   private mutating func forgetUnusedCounts() {
     for key in writeCounts.keys where bases[key] == nil && batch.writes[key] == nil { forgetCount(of: key) }
   }
@@ -155,7 +171,7 @@ extension DraftState {
 
 extension DraftState {
   /// The values that a write replaces, which the caller must release outside the lock.
-  typealias Replaced = (write: Write?, shown: Value?)
+  typealias Replaced = (write: Write?, shown: (key: Key, value: Value)?)
 
   /// A write, and the value that the draft shows after it.
   struct ShownWrite: Sendable {
@@ -181,10 +197,15 @@ extension DraftState {
       let former = batch.write(one.write, to: one.key)
       var merged: Value?
       if case .merge? = batch.writes[one.key] { merged = one.shown }
-      let formerShown = mergedValues[one.key]
-      mergedValues[one.key] = merged
-      return (former, formerShown)
+      return (former, replaceMergedValue(of: one.key, by: merged))
     }
+  }
+
+  /// Replaces the value that the draft shows for a key with several writes. Returns the former one with its copy of the key.
+  private mutating func replaceMergedValue(of key: Key, by new: Value?) -> (key: Key, value: Value)? {
+    let former = mergedValues.index(forKey: key).map { mergedValues.remove(at: $0) }
+    if let new { mergedValues[key] = new }
+    return former
   }
 
   /// Drops all writes, which is a change of their keys for drafts of this one. Keeps the bases that these drafts use.

@@ -201,4 +201,39 @@ struct LockedCodeTests {
     second.discard()
     #expect(gone.count == 1)
   }
+
+  @Test func `a key is released outside the lock of a draft when its nested drafts no longer use it`() throws {
+    let cache = try Cache<CarryingKey, Int>(costLimit: 2, configuration: Self.configuration())
+    // The cache has the key of this draft, so that the draft below the nested ones has the last copy of theirs.
+    let other = cache.draft()
+    _ = other.value(forKey: CarryingKey(number: 1))
+    let outer = cache.draft()
+    let (first, second) = (outer.draft(), outer.draft())
+    let isUnlocked = Recorder<Bool>()
+    do {
+      let visitor = Visitor { [unowned outer] in isUnlocked.record(outer.state.withLockIfAvailable { _ in }) }
+      _ = first.value(forKey: CarryingKey(number: 1, carried: visitor))
+    }
+    _ = second.value(forKey: CarryingKey(number: 1))
+    first.discard()
+    #expect(isUnlocked.count == 0)
+    second.discard()
+    #expect(isUnlocked.elements == [true])
+    withExtendedLifetime((other, outer)) {}
+  }
+
+  @Test func `a key is released outside the lock of a draft when a removal follows merged values`() throws {
+    let cache = try Cache<CarryingKey, Int>(
+      settings: CacheConfiguration(merge: { $0 + $1 }), configuration: Self.configuration())
+    let draft = cache.draft()
+    let isUnlocked = Recorder<Bool>()
+    draft[CarryingKey(number: 1)] = 1
+    do {
+      let visitor = Visitor { [unowned draft] in isUnlocked.record(draft.state.withLockIfAvailable { _ in }) }
+      draft[CarryingKey(number: 1, carried: visitor)] = 2
+    }
+    #expect(isUnlocked.count == 0 && draft[CarryingKey(number: 1)] == 3)
+    draft[CarryingKey(number: 1)] = nil
+    #expect(isUnlocked.elements == [true])
+  }
 }
