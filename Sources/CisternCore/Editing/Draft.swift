@@ -115,8 +115,8 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 // MARK: Reading and writing
 
 extension Draft {
+  // A key without a base gets none: its draft was discarded during the read, and nothing would end the watch below.
   func read(_ key: Key, isByUser: Bool) -> DraftReading<Value> {
-    see(key)
     if let own = state.withLock({ $0.ownReading(of: key) }) { return own }
     return readBelow(key, isByUser: isByUser)
   }

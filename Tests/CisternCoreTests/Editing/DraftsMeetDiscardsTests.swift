@@ -105,4 +105,32 @@ struct DraftsMeetDiscardsTests {
       try #require(caches.findings == [])
     }
   }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `a read that ends after a discard of its draft leaves nothing in this draft and the drafts below`(
+    kind: FieldsSubject.Kind
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(plain: kind, on: executor)
+      let cache = subject.cache
+      cache["a"] = ["v": 1]
+      let outer = cache.draft()
+      let middle = outer.draft()
+      let inner = middle.draft()
+      _ = inner["a"]
+      inner.discard()
+      // The discarded drafts have the parts of a read that follow its watch.
+      for draft in [inner, middle, outer] {
+        try #require(draft.read("a", isByUser: true).value == ["v": 1])
+        let seenKeys = [inner, middle, outer].map { one in one.state.withLock { $0.seenKeys } }
+        try #require(seenKeys == [[], [], []])
+      }
+      try #require(subject.findings == [])
+      cache["a"] = ["theirs": 1]
+      outer["a"] = ["mine": 1]
+      try #require(outer.conflicts == [])
+      outer.discard()
+      try #require(subject.findings == [])
+    }
+  }
 }
