@@ -30,8 +30,8 @@ public struct StoreReport: Sendable {
     case notDecodable
     /// A record of an older schema version could not be migrated and was removed.
     case notMigrated
-    /// The tier refused a write, because it can never hold the value. Or a cache without memory
-    /// (``CacheTiers/secondTierOnly``) lost a write, because its store is read-only or closed.
+    /// The tier refused a write, because it can never hold the value, or because a codec other than that of the cache wrote its
+    /// records. Or a cache without memory (``CacheTiers/secondTierOnly``) lost a write, because its store is read-only or closed.
     case refused
     /// A fetch of a newer value failed while callers received the older one. A cache reports at most one such failure
     /// in ten seconds, with the number of the others.

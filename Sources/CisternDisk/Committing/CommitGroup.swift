@@ -118,6 +118,19 @@ struct CommitGroup {
     return size(of: unit(from: position)).footprint / DiskLimits.pageSize > limit
   }
 
+  /// Returns the conflict of a record of the item or batch at the position with the codec that the file names, and its partition.
+  func formatConflict(at position: Int) -> (partition: Partition, conflict: FormatConflict)? {
+    guard position < count else { return nil }
+    for index in unit(from: position) {
+      let item = self[index]
+      guard case .record(_, let metadata, _) = item.entry.write,
+        let conflict = item.partition.formats.conflict(ofVersion: metadata.schemaVersion)
+      else { continue }
+      return (item.partition, conflict)
+    }
+    return nil
+  }
+
   var isEmpty: Bool { order.isEmpty && !hasPreliminaries }
 
   /// Whether the group has removals of all records, or invalidations. They are committed before the items.

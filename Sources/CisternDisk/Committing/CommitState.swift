@@ -61,12 +61,12 @@ struct CommitState {
     arePreliminariesCommitted = !group.hasPreliminaries
   }
 
-  /// Gives up the next item or batch, because it does not fit even after eviction.
-  mutating func skip(_ error: CisternError) {
+  /// Gives up the next item or batch, because it can never be committed, or does not fit even after eviction.
+  mutating func skip(_ error: CisternError, isReported: Bool = true) {
     let unit = group.unit(from: position)
     giveUp(unit, error)
     // A full device has its own report.
-    if error.code != .noSpace { refusals.append(error) }
+    if isReported, error.code != .noSpace { refusals.append(error) }
     position = unit.upperBound
     debt = nil
     attempts.noteSkip()
@@ -88,6 +88,16 @@ struct CommitState {
           .tooLarge,
           "batches that share keys need one commit, but together exceed half of the disk limit, \(limit); none of them is on disk",
           location: location))
+    return true
+  }
+
+  /// Gives up the next item or batch if the file names another codec for its records. Returns whether it did.
+  ///
+  /// Otherwise, the file would have records of two codecs under one schema version. Each conflict is reported once.
+  mutating func skipIfConflicting(in directory: String) -> Bool {
+    guard let (partition, conflict) = group.formatConflict(at: position) else { return false }
+    let isReported = partition.formats.takeConflictReport(ofVersion: conflict.format.schemaVersion)
+    skip(conflict.error(of: partition, in: directory), isReported: isReported)
     return true
   }
 

@@ -1,11 +1,17 @@
 import LMDB
 
 extension WriteStep {
-  /// Writes down the formats of a partition that are not yet in the file. One that another process wrote stays.
+  /// Writes down the formats of a partition that are not yet in the file. A codec that the file names stays. If it is another one,
+  /// the partition takes note, and the caller must put no records of that version.
   mutating func putFormats(of partition: Partition, in transaction: inout WriteTransaction) throws(LMDBError) {
     for format in partition.formats.unwritten {
+      let written = try transaction.codec(ofVersion: format.schemaVersion, of: partition.name, in: file.meta)
+      if let written, written != format.codec {
+        partition.formats.noteConflict(of: format, with: written)
+        continue
+      }
       outcome.formats.append((partition, format))
-      if try transaction.codec(ofVersion: format.schemaVersion, of: partition.name, in: file.meta) != nil { continue }
+      if written != nil { continue }
       try transaction.put(
         Array(format.codec.utf8), forKey: MetaTable.format(ofVersion: format.schemaVersion, partition.name),
         in: file.meta)

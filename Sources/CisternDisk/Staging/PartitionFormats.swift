@@ -6,7 +6,12 @@ import Synchronization
 final class PartitionFormats: Sendable {
   private struct KnownFormat: Sendable {
     let codec: String
+    /// Whether the file names a codec of the version.
     var isWritten: Bool
+    /// The codec that the file names, if it is another one. Records of the format are then not committed.
+    var otherCodec: String?
+    /// Whether the conflict of the two codecs was reported.
+    var hasReport = false
     /// The claim that all openings with the format share. Only a confirmed format is written.
     let claim = FormatClaim()
     /// The number of openings with the format that have not failed. A confirmed format has at least one.
@@ -24,6 +29,9 @@ final class PartitionFormats: Sendable {
   /// Whether the file does not name one of the known formats. Each commit reads it without the lock. It changes
   /// only under the lock of `known`.
   private let hasUnwritten = Atomic<Bool>(false)
+  /// Whether the file names another codec for one of the known formats. The commit of each record reads it without the lock. It
+  /// changes only under the lock of `known`.
+  private let hasConflicts = Atomic<Bool>(false)
 
   func isKnown(_ schemaVersion: UInt32) -> Bool { known.withLock { $0[schemaVersion] != nil } }
 
@@ -37,6 +45,7 @@ final class PartitionFormats: Sendable {
     known.withLock { known in
       if let other = known[format.schemaVersion] {
         guard other.codec == format.codec else { return .conflicting(codec: other.codec) }
+        if let otherCodec = other.otherCodec { return .conflicting(codec: otherCodec) }
         known[format.schemaVersion]?.openings += 1
         return .claimed(other.claim)
       }
@@ -53,7 +62,7 @@ final class PartitionFormats: Sendable {
       guard var left = known[format.schemaVersion], left.codec == format.codec else { return }
       left.openings -= 1
       known[format.schemaVersion] = left.openings > 0 ? left : nil
-      hasUnwritten.store(known.values.contains { !$0.isWritten }, ordering: .releasing)
+      noteStates(of: known)
     }
   }
 
@@ -70,15 +79,53 @@ final class PartitionFormats: Sendable {
   func noteWritten(_ format: ValueFormat) {
     known.withLock { known in
       known[format.schemaVersion]?.isWritten = true
-      hasUnwritten.store(known.values.contains { !$0.isWritten }, ordering: .releasing)
+      noteStates(of: known)
     }
+  }
+
+  /// Records that the file names another codec for the version of the format.
+  func noteConflict(of format: ValueFormat, with otherCodec: String) {
+    known.withLock { known in
+      known[format.schemaVersion]?.isWritten = true
+      known[format.schemaVersion]?.otherCodec = otherCodec
+      noteStates(of: known)
+    }
+  }
+
+  /// Returns the conflict of a version's format with the file; nil if there is none.
+  func conflict(ofVersion schemaVersion: UInt32) -> FormatConflict? {
+    guard hasConflicts.load(ordering: .acquiring) else { return nil }
+    return known.withLock { known -> FormatConflict? in
+      guard let format = known[schemaVersion], let otherCodec = format.otherCodec else { return nil }
+      return FormatConflict(
+        format: ValueFormat(codec: format.codec, schemaVersion: schemaVersion), otherCodec: otherCodec)
+    }
+  }
+
+  /// Returns whether the conflict of a version must be reported. Only the first call does.
+  func takeConflictReport(ofVersion schemaVersion: UInt32) -> Bool {
+    known.withLock { known -> Bool in
+      guard let format = known[schemaVersion], format.otherCodec != nil, !format.hasReport else { return false }
+      known[schemaVersion]?.hasReport = true
+      return true
+    }
+  }
+
+  /// Updates the flags that are read without the lock. Must be called under it.
+  private func noteStates(of known: [UInt32: KnownFormat]) {
+    hasUnwritten.store(known.values.contains { !$0.isWritten }, ordering: .releasing)
+    hasConflicts.store(known.values.contains { $0.otherCodec != nil }, ordering: .releasing)
   }
 
   /// Marks all formats as unwritten after another file replaced the old one.
   func forgetFile() {
     known.withLock { known in
-      for version in known.keys { known[version]?.isWritten = false }
-      hasUnwritten.store(!known.isEmpty, ordering: .releasing)
+      for version in known.keys {
+        known[version]?.isWritten = false
+        known[version]?.otherCodec = nil
+        known[version]?.hasReport = false
+      }
+      noteStates(of: known)
     }
   }
 }

@@ -19,14 +19,12 @@ extension DiskEngine {
   }
 
   private func conflict(with codec: String, _ format: ValueFormat, of partition: Partition) -> CisternError {
-    CisternError(
-      .conflictingOpen,
-      "the cache's records were written by the codec \"\(codec)\", not by \"\(format.codec)\". Open the cache with that codec, "
-        + "give its configuration a schema with a new version, or choose another name",
-      location: "cache \"\(partition.name)\" in \(directory)")
+    FormatConflict(format: format, otherCodec: codec).error(of: partition, in: directory)
   }
 
   /// Returns the codec that the file names for the schema version, or nil if it names none or cannot be read.
+  ///
+  /// The file can name another one later. The commit of the first record compares the two.
   private func writtenCodec(like format: ValueFormat, of partition: Partition) -> String? {
     guard let file else { return nil }
     let environment = file.environment

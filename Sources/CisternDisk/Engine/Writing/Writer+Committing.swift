@@ -80,6 +80,7 @@ extension Writer {
     tryLargerSize()
     var budget = deviceRoom.limits.pagesPerTransaction
     while !commit.isDone {
+      if commit.skipIfConflicting(in: engine.directory) { continue }
       if commit.skipIfUnfit(limits: deviceRoom.limits, isDeviceFull: deviceRoom.isLimited, location: engine.directory) {
         continue
       }
@@ -144,6 +145,7 @@ extension Writer {
       step.records.setPosition(start)
       let budgetOfSingleWrites = budgetOfSingleWrites(budget, in: file)
       while position < group.count, !step.isFull(budget: budgetOfSingleWrites),
+        group.formatConflict(at: position) == nil,
         position == start
           || !group.isUnfit(at: position, limits: deviceRoom.limits, isDeviceFull: deviceRoom.isLimited),
         let next = try put(group, from: position, &step, &reclaimer, in: &transaction)
@@ -160,7 +162,9 @@ extension Writer {
       return (step.outcome, transaction.transaction.transactionNumber, position)
     }
     isCommitted = true
-    if position == start, case .extents = file.layout, commit.arePreliminariesCommitted {
+    if position == start, case .extents = file.layout, commit.arePreliminariesCommitted,
+      group.formatConflict(at: position) == nil
+    {
       commit.attempts.noteEmptyStep(hasMadeRoom: extents?.reclaimProgress != progress)
     } else {
       commit.advance(to: position, secondChances: reclaimer.secondChances, debt: reclaimer.batchDebt)
