@@ -6,12 +6,12 @@ import Locking
 /// The lock is free while a save runs, because a save calls the user's code.
 struct SaveOrder: ~Copyable, Sendable {
   /// A save that blocks its thread until its turn.
-  private struct Waiting: Sendable {
+  struct Waiting: Sendable {
     let thread: UInt32
     let turn: Monitor<Bool>
   }
 
-  private struct State: Sendable {
+  struct State: Sendable {
     /// The thread of the save that is in progress.
     var thread: UInt32?
     /// The later saves in order.
@@ -19,7 +19,7 @@ struct SaveOrder: ~Copyable, Sendable {
   }
 
   /// The beginning of a save.
-  private enum Beginning: Sendable {
+  enum Beginning: Sendable {
     case atOnce
     /// The user's code saves the draft inside a save on the same thread. It would wait for itself.
     case nested
