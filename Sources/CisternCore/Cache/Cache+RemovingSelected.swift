@@ -75,7 +75,7 @@ extension Cache {
     return (sources, isComplete)
   }
 
-  /// The keys in memory, and those with unconfirmed edits. Memory need not hold what the edits show.
+  /// The keys in memory, and those with unconfirmed edits. A value that an edit shows need not be in memory.
   private var keysInMemory: [Key] { table.keys() + edits.keys }
 
   /// Returns the keys that memory may hold alone since the token was opened, after the records are listed.

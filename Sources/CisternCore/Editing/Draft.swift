@@ -225,7 +225,7 @@ extension Draft {
     try saves.perform { () throws(CisternError) in try pushInOrder(policy, context: context) }
   }
 
-  /// Saves the draft. No other thread saves it meanwhile.
+  /// Saves the draft. No other thread saves it at the same time.
   private func pushInOrder(
     _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> WriteOutcome {

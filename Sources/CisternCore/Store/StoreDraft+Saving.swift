@@ -43,7 +43,7 @@ extension StoreDraft {
     try saves.perform { () throws(CisternError) in try pushInOrder(policy, context: context) }
   }
 
-  /// Saves the draft. No other thread saves it meanwhile.
+  /// Saves the draft. No other thread saves it at the same time.
   private func pushInOrder(
     _ policy: StoreDraftConflictPolicy, context: WriterContext?
   ) throws(CisternError) -> StoreWriteOutcome? {

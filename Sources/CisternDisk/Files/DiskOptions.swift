@@ -87,7 +87,7 @@ package struct DiskFaults: Sendable {
   package var atSourceReading: @Sendable () -> Fault? = { nil }
   /// Returns the fault of an attempt to hold the gate, under which the engine closes or replaces the file.
   package var atGate: @Sendable () -> Fault? = { nil }
-  /// Returns the fault when a file that is opened again is compared with what is known of it.
+  /// Returns the fault of the comparison of a reopened file with its former state.
   package var atComparison: @Sendable () -> Fault? = { nil }
   /// Returns the fault of a write-through to the device.
   package var atSynchronization: @Sendable () -> Fault? = { nil }

@@ -92,7 +92,7 @@ final class PartitionFormats: Sendable {
     }
   }
 
-  /// Returns the conflict of a version's format with the file; nil if there is none.
+  /// Returns the conflict of a version's format with the file. Returns nil if the formats are equal.
   func conflict(ofVersion schemaVersion: UInt32) -> FormatConflict? {
     guard hasConflicts.load(ordering: .acquiring) else { return nil }
     return known.withLock { known -> FormatConflict? in
