@@ -1,4 +1,5 @@
 import CisternTestSupport
+import CisternTesting
 import LMDB
 import Testing
 
