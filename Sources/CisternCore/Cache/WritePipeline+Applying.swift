@@ -140,10 +140,9 @@ extension WritePipeline {
   @usableFromInline
   @inline(never)
   func acknowledgeLoss(of keyBytes: [UInt8]?) {
-    // A user's tier does not tell whether it has lost keys.
     guard let keyBytes, let partition = secondTier?.partition else { return }
-    // Before the acknowledgment: an enumeration that does not find the loss in the tier must find it here. A key without a loss
-    // must not fill the list.
+    // Before the acknowledgment: an enumeration that does not find the loss in the tier must find it here. Over
+    // a tier that tells its losses, a key without one must not fill the list.
     if partition.hasLostKeys { table.walks.noteLoss(of: keyBytes) }
     _ = partition.acknowledgeLoss(of: keyBytes.rawSpan)
   }

@@ -178,8 +178,8 @@ extension Draft {
   ///
   /// The method returns when the values are readable there. Use ``commit(onConflict:context:)`` to wait for the disk.
   ///
-  /// Saves of one draft on several threads follow each other, and are no conflicts of one another. The closures that a save calls must
-  /// therefore not wait for another save of this draft.
+  /// Saves of one draft on several threads follow each other, and are no conflicts of one another. The closures that a save calls
+  /// must therefore not wait for another save of this draft, and not save a draft that another thread saves.
   ///
   /// - Parameters:
   ///   - policy: The resolution of conflicts, which are keys that changed below.
@@ -196,8 +196,8 @@ extension Draft {
 
   /// Saves all writes, like ``save(onConflict:context:)``, and returns when they are on disk.
   ///
-  /// A draft of a draft does not wait for the disk, because it saves into the memory of the other draft. No draft waits for writes that
-  /// another save has taken, for example of another thread.
+  /// A draft of a draft does not wait for the disk, because it saves into the memory of the other draft. No draft waits for
+  /// writes that another save has taken, for example of another thread.
   ///
   /// - Parameters:
   ///   - policy: The resolution of conflicts, which are keys that changed below.
@@ -211,8 +211,8 @@ extension Draft {
     try await parent.waitForCommit(try push(policy, context: context))
   }
 
-  /// The written keys that have changed below. More keys may change before a save. A save that another thread has not ended can add the
-  /// keys that it saves.
+  /// The written keys that have changed below. More keys may change before a save. A save that another thread has not ended can
+  /// add the keys that it saves.
   public var conflicts: [Key] {
     let snapshot = beginComparing()
     defer { endComparing() }

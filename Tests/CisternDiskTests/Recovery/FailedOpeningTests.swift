@@ -87,16 +87,19 @@ import Testing
   func `a damaged or unreadable file that must be rewritten is set aside`(
     fault: DiskFaults.Fault, layout: DiskLayout
   ) async throws {
-    let scratch = TemporaryDirectory()
-    try await fillLarge(scratch, layout)
-    // The device is full, too.
-    var faults = DiskFaults(isDeviceFull: { true })
-    faults.atSourceReading = { fault }
-    let delivered = DeliveredReports()
-    let tier = try openTier(scratch, limit: .mebibytes(1), layout: layout, delivered: delivered, faults: faults)
-    #expect(delivered.reportCodes == [.setAside])
-    #expect(try tier.cache().keys() == [])
-    try await tier.close()
+    for isFull in [false, true] {
+      let scratch = TemporaryDirectory()
+      try await fillLarge(scratch, layout)
+      var faults = DiskFaults(isDeviceFull: { isFull })
+      faults.atSourceReading = { fault }
+      let delivered = DeliveredReports()
+      let tier = try openTier(scratch, limit: .mebibytes(1), layout: layout, delivered: delivered, faults: faults)
+      #expect(delivered.reportCodes == [.setAside])
+      // A lack of room removes the file instead.
+      #expect(!delivered.reports.withLock { $0.contains { $0.message.contains("was removed") } })
+      #expect(try tier.cache().keys() == [])
+      try await tier.close()
+    }
   }
 
   @Test(arguments: DiskLayout.both, DiskLayout.both)

@@ -113,7 +113,7 @@ extension DiskEngine {
     let fingerprint = file.note.fingerprintAtEnd(of: file.environment, claim)
     try file.close()
     if let failure { throw failure }
-    // Another process can have failed to write its commits through. A mark that cannot be read may say that.
+    // Another process can have failed to write its commits through. A mark whose read fails may say that.
     guard claim.isAlone(), let mark = try? claim.readMark(), mark.state != .failed else { return }
     try claim.write(
       BootMark(

@@ -17,7 +17,7 @@ extension Writer {
 
   /// Purges dead generations, whose numbers can then name others. Without dead generations, gives up the next item or batch.
   ///
-  /// The commit group waits for the purge, so no more generations are purged than the next item or batch needs.
+  /// The commit group waits for the purge, so no further transaction follows once the next item or batch has its numbers.
   /// No eviction of records frees a number. Returns false if the file has no room for a purge.
   func freePartitionNumbers(for commit: inout CommitState) throws(LMDBError) -> Bool {
     if deadGenerations.isEmpty { loadDeadGenerations() }
