@@ -120,7 +120,7 @@ struct CommitGroup {
 
   /// Returns the conflict of a record of the item or batch at the position with the codec that the file names, and its partition.
   func formatConflict(at position: Int) -> (partition: Partition, conflict: FormatConflict)? {
-    guard position < count else { return nil }
+    guard position < count, batches.contains(where: { $0.partition.formats.hasConflicts }) else { return nil }
     for index in unit(from: position) {
       let item = self[index]
       guard case .record(_, let metadata, _) = item.entry.write,

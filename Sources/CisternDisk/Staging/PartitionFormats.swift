@@ -4,14 +4,21 @@ import Synchronization
 
 /// The formats of a partition's records, one for each schema version.
 final class PartitionFormats: Sendable {
+  /// The codec that the file names for a version.
+  private enum CodecInFile: Sendable {
+    /// The file names none, or no commit has compared it.
+    case unknown
+    case same
+    /// Records of the format are not committed.
+    case other(String, isReported: Bool)
+
+    var isUnknown: Bool { if case .unknown = self { true } else { false } }
+    var isOther: Bool { if case .other = self { true } else { false } }
+  }
+
   private struct KnownFormat: Sendable {
     let codec: String
-    /// Whether the file names a codec of the version.
-    var isWritten: Bool
-    /// The codec that the file names, if it is another one. Records of the format are then not committed.
-    var otherCodec: String?
-    /// Whether the conflict of the two codecs was reported.
-    var hasReport = false
+    var inFile = CodecInFile.unknown
     /// The claim that all openings with the format share. Only a confirmed format is written.
     let claim = FormatClaim()
     /// The number of openings with the format that have not failed. A confirmed format has at least one.
@@ -26,32 +33,35 @@ final class PartitionFormats: Sendable {
   }
 
   private let known = Guarded<[UInt32: KnownFormat]>([:])
-  /// Whether the file does not name one of the known formats. Each commit reads it without the lock. It changes
-  /// only under the lock of `known`.
-  private let hasUnwritten = Atomic<Bool>(false)
+  /// Whether the codec in the file is unknown for one of the formats. Each commit reads it without the lock. It changes only under
+  /// the lock of `known`.
+  private let hasUnknown = Atomic<Bool>(false)
   /// Whether the file names another codec for one of the known formats. The commit of each record reads it without the lock. It
   /// changes only under the lock of `known`.
-  private let hasConflicts = Atomic<Bool>(false)
+  private let hasOther = Atomic<Bool>(false)
+
+  /// Whether the file names another codec for one of the known formats. Takes no lock.
+  var hasConflicts: Bool { hasOther.load(ordering: .acquiring) }
 
   func isKnown(_ schemaVersion: UInt32) -> Bool { known.withLock { $0[schemaVersion] != nil } }
 
   /// Adds an opening with the format, unless the version has another codec.
   ///
-  /// - Parameters:
-  ///   - format: The format.
-  ///   - isWritten: Whether the file names the format.
+  /// The next commit compares a new format with the file, which another file can have replaced since the opening read it.
+  ///
+  /// - Parameter format: The format.
   /// - Returns: The claim, or the other codec.
-  func adopt(_ format: ValueFormat, isWritten: Bool) -> Adoption {
+  func adopt(_ format: ValueFormat) -> Adoption {
     known.withLock { known in
       if let other = known[format.schemaVersion] {
         guard other.codec == format.codec else { return .conflicting(codec: other.codec) }
-        if let otherCodec = other.otherCodec { return .conflicting(codec: otherCodec) }
+        if case .other(let codec, _) = other.inFile { return .conflicting(codec: codec) }
         known[format.schemaVersion]?.openings += 1
         return .claimed(other.claim)
       }
-      let new = KnownFormat(codec: format.codec, isWritten: isWritten)
+      let new = KnownFormat(codec: format.codec)
       known[format.schemaVersion] = new
-      if !isWritten { hasUnwritten.store(true, ordering: .releasing) }
+      hasUnknown.store(true, ordering: .releasing)
       return .claimed(new.claim)
     }
   }
@@ -66,19 +76,19 @@ final class PartitionFormats: Sendable {
     }
   }
 
-  /// The confirmed formats that the file does not name yet.
+  /// The confirmed formats to compare with the file, and to write if it names none.
   var unwritten: [ValueFormat] {
-    guard hasUnwritten.load(ordering: .acquiring) else { return [] }
+    guard hasUnknown.load(ordering: .acquiring) else { return [] }
     return known.withLock { known in
-      known.filter { !$0.value.isWritten && $0.value.claim.isConfirmed }
+      known.filter { $0.value.inFile.isUnknown && $0.value.claim.isConfirmed }
         .map { ValueFormat(codec: $0.value.codec, schemaVersion: $0.key) }
     }
   }
 
-  /// Marks the format as written to the file.
+  /// Records that the file names the format.
   func noteWritten(_ format: ValueFormat) {
     known.withLock { known in
-      known[format.schemaVersion]?.isWritten = true
+      known[format.schemaVersion]?.inFile = .same
       noteStates(of: known)
     }
   }
@@ -86,17 +96,16 @@ final class PartitionFormats: Sendable {
   /// Records that the file names another codec for the version of the format.
   func noteConflict(of format: ValueFormat, with otherCodec: String) {
     known.withLock { known in
-      known[format.schemaVersion]?.isWritten = true
-      known[format.schemaVersion]?.otherCodec = otherCodec
+      known[format.schemaVersion]?.inFile = .other(otherCodec, isReported: false)
       noteStates(of: known)
     }
   }
 
   /// Returns the conflict of a version's format with the file. Returns nil if the formats are equal.
   func conflict(ofVersion schemaVersion: UInt32) -> FormatConflict? {
-    guard hasConflicts.load(ordering: .acquiring) else { return nil }
+    guard hasConflicts else { return nil }
     return known.withLock { known -> FormatConflict? in
-      guard let format = known[schemaVersion], let otherCodec = format.otherCodec else { return nil }
+      guard let format = known[schemaVersion], case .other(let otherCodec, _) = format.inFile else { return nil }
       return FormatConflict(
         format: ValueFormat(codec: format.codec, schemaVersion: schemaVersion), otherCodec: otherCodec)
     }
@@ -105,26 +114,22 @@ final class PartitionFormats: Sendable {
   /// Returns whether the conflict of a version must be reported. Only the first call does.
   func takeConflictReport(ofVersion schemaVersion: UInt32) -> Bool {
     known.withLock { known -> Bool in
-      guard let format = known[schemaVersion], format.otherCodec != nil, !format.hasReport else { return false }
-      known[schemaVersion]?.hasReport = true
+      guard case .other(let codec, isReported: false)? = known[schemaVersion]?.inFile else { return false }
+      known[schemaVersion]?.inFile = .other(codec, isReported: true)
       return true
     }
   }
 
   /// Updates the flags that are read without the lock. Must be called under it.
   private func noteStates(of known: [UInt32: KnownFormat]) {
-    hasUnwritten.store(known.values.contains { !$0.isWritten }, ordering: .releasing)
-    hasConflicts.store(known.values.contains { $0.otherCodec != nil }, ordering: .releasing)
+    hasUnknown.store(known.values.contains { $0.inFile.isUnknown }, ordering: .releasing)
+    hasOther.store(known.values.contains { $0.inFile.isOther }, ordering: .releasing)
   }
 
-  /// Marks all formats as unwritten after another file replaced the old one.
+  /// Forgets the codecs that the file names, because another file replaced it.
   func forgetFile() {
     known.withLock { known in
-      for version in known.keys {
-        known[version]?.isWritten = false
-        known[version]?.otherCodec = nil
-        known[version]?.hasReport = false
-      }
+      for version in known.keys { known[version]?.inFile = .unknown }
       noteStates(of: known)
     }
   }

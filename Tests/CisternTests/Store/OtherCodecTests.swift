@@ -8,7 +8,7 @@ import Testing
 struct OtherCodecTests {
   /// Opens a cache's format while the file cannot be read, or before another process writes its format.
   private static func adoptUnread(_ format: ValueFormat, in partition: DiskPartition) throws {
-    let adoption = partition.partition.formats.adopt(format, isWritten: false)
+    let adoption = partition.partition.formats.adopt(format)
     guard case .claimed(let claim) = adoption else { throw Broken() }
     claim.confirm()
   }

@@ -24,7 +24,8 @@ extension DiskOpening {
     let engine = DiskEngine(directory: directory, options: options, limits: limits, claim: claim, file: file)
     engine.counters.pagesChecked.store(pagesChecked, ordering: .relaxed)
     engine.addReporter(report, for: owner.number)
-    reports += self.reports + (historyReport.map { [$0] } ?? [])
+    reports += self.reports
+    if let historyReport { reports.append(historyReport) }
     if options.isReadOnly { return engine }
     ExitCommit.register()
     do {

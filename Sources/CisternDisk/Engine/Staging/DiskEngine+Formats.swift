@@ -8,11 +8,13 @@ extension DiskEngine {
   /// - Throws: `CisternError` with the code `conflictingOpen` if another codec wrote the records of that schema
   ///   version.
   func adopt(_ format: ValueFormat, of partition: Partition) throws(CisternError) -> FormatClaim {
-    var written: String?
-    if !partition.formats.isKnown(format.schemaVersion) { written = writtenCodec(like: format, of: partition) }
-    if let written, written != format.codec { throw conflict(with: written, format, of: partition) }
+    if !partition.formats.isKnown(format.schemaVersion), let written = writtenCodec(like: format, of: partition),
+      written != format.codec
+    {
+      throw conflict(with: written, format, of: partition)
+    }
     // Another opening can have adopted another codec since, so the formats themselves decide.
-    switch partition.formats.adopt(format, isWritten: written != nil) {
+    switch partition.formats.adopt(format) {
     case .claimed(let claim): return claim
     case .conflicting(let codec): throw conflict(with: codec, format, of: partition)
     }
