@@ -146,11 +146,12 @@ extension SecondTierReader {
     beside flight: Flight<Value>, after lookedUp: (fallback: Fallback<Value>?, flight: Flight<Value>),
     since invalidationVersion: InvalidationVersion, of key: HashedKey<Key>, _ demand: Demand
   ) -> LookupBesideFlight<Value> {
-    func find() -> LookupBesideFlight<Value> {
-      if lookedUp.flight === flight { return .nothing(fallback: lookedUp.fallback) }
-      return lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand)
+    let found: LookupBesideFlight<Value>
+    if lookedUp.flight === flight {
+      found = .nothing(fallback: lookedUp.fallback)
+    } else {
+      found = lookUp(beside: flight, since: invalidationVersion, of: key, accepting: demand)
     }
-    let found = find()
     if case .nothing = found { table.count(key.hash) { $0.joins += 1 } }
     return found
   }

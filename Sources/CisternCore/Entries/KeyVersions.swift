@@ -58,7 +58,7 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
   mutating func unwatch(_ key: HashedKey<Key>) -> HashedKey<Key>? {
     guard let index = watched.index(forKey: key) else { preconditionFailure("the key has no watcher") }
     if watched[index].value.watchers == 1 { return watched.remove(at: index).key }
-    watched[key]?.watchers -= 1
+    watched.values[index].watchers -= 1
     return nil
   }
 

@@ -275,7 +275,6 @@ extension Writer {
       if let counts = outcome.counts[generation] ?? nil { batch.partition.counters.set(counts) }
     }
     file.knownTransaction.store(transaction, ordering: .releasing)
-    if outcome.hasChanges { needsNewMetaPage = false }
     engine.counters.commits.count()
     commit.note(outcome, leaving: leaving, among: engine.partitions)
     if !outcome.storesByPartition.isEmpty, outages.noteRecord() {

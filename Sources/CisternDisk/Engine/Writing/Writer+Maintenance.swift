@@ -105,7 +105,6 @@ extension Writer {
       return (result, step.outcome, transaction.transaction.transactionNumber)
     }
     file.knownTransaction.store(outcome.hasChanges ? number : number.previous(), ordering: .releasing)
-    if outcome.hasChanges { needsNewMetaPage = false }
     if outcome.hasDeadGenerations { loadDeadGenerations() }
     for partition in engine.partitions {
       if let counts = outcome.counts[partition.generation] ?? nil { partition.counters.set(counts) }

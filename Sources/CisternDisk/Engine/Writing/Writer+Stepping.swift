@@ -12,10 +12,14 @@ extension Writer {
     var extents = extents.take()
     defer { self.extents = extents }
     do throws(LMDBError) {
-      return try file.withStep(context, &extents) { (step, transaction) throws(LMDBError) in
+      let (result, hasChanges) = try file.withStep(context, &extents) {
+        (step, transaction) throws(LMDBError) -> (Result, Bool) in
         try noticeForeignCommits(of: file, &step, in: &transaction.transaction)
-        return try body(&step, &transaction)
+        let result = try body(&step, &transaction)
+        return (result, step.outcome.hasChanges)
       }
+      if hasChanges { needsNewMetaPage = false }
+      return result
     } catch {
       // Before any diagnosis: the device can be full, and lack pages of earlier commits, too.
       if error.canReportLostPages { noteLostPages() }
