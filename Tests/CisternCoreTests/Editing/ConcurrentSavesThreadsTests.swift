@@ -51,24 +51,39 @@ struct ConcurrentSavesThreadsTests {
     while succeeded.count == 0, !isWaiting() { sched_yield() }
   }
 
+  /// Saves a draft twice: the second save is on another thread, and begins during a merge of the first one.
+  private func checkConcurrentSaves(
+    of subject: Subject, writesAgain: Bool, write: @escaping @Sendable (Fields) -> Void,
+    save: @escaping @Sendable () throws -> Void, isWaiting: @escaping @Sendable () -> Bool
+  ) async throws {
+    let succeeded = Recorder<Bool>()
+    write(["first": 1])
+    subject.meanwhile.record {
+      Self.save(succeeded, orUntil: isWaiting) {
+        if writesAgain { write(["second": 1]) }
+        try save()
+      }
+    }
+    try save()
+    while succeeded.count == 0 { await Task.yield() }
+    #expect(succeeded.elements == [true] && subject.meanwhile.count == 0)
+    let cache = subject.cache
+    #expect(cache["a"] == (writesAgain ? ["base": 1, "first": 1, "second": 1] : ["base": 1, "first": 1]))
+    #expect(cache.checkInvariants() == [] && cache.watchFindings == [])
+  }
+
   @Test(arguments: [false, true])
   func `a save during another save of the same draft is no conflict`(writesAgain: Bool) async throws {
     let subject = try Subject()
-    let cache = subject.cache
-    let draft = cache.draft()
-    let succeeded = Recorder<Bool>()
-    draft["a"] = ["first": 1]
-    subject.meanwhile.record {
-      Self.save(succeeded, orUntil: { draft.saves.waitingCount > 0 }) {
-        if writesAgain { draft["a"] = ["second": 1] }
-        try draft.save()
-      }
+    let draft = subject.cache.draft()
+    try await checkConcurrentSaves(of: subject, writesAgain: writesAgain) {
+      draft["a"] = $0
+    } save: {
+      try draft.save()
+    } isWaiting: {
+      draft.saves.waitingCount > 0
     }
-    try draft.save()
-    while succeeded.count == 0 { await Task.yield() }
-    #expect(succeeded.elements == [true] && subject.meanwhile.count == 0 && draft.isEmpty)
-    #expect(cache["a"] == (writesAgain ? ["base": 1, "first": 1, "second": 1] : ["base": 1, "first": 1]))
-    #expect(cache.checkInvariants() == [] && cache.watchFindings == [])
+    #expect(draft.isEmpty)
   }
 
   @Test(arguments: [false, true])
@@ -76,21 +91,15 @@ struct ConcurrentSavesThreadsTests {
     writesAgain: Bool
   ) async throws {
     let subject = try Subject()
-    let cache = subject.cache
-    let draft = subject.store.draft()
-    let succeeded = Recorder<Bool>()
-    draft["a", in: cache] = ["first": 1]
-    subject.meanwhile.record {
-      Self.save(succeeded, orUntil: { draft.saves.waitingCount > 0 }) {
-        if writesAgain { draft["a", in: cache] = ["second": 1] }
-        try draft.save()
-      }
+    let (cache, draft) = (subject.cache, subject.store.draft())
+    try await checkConcurrentSaves(of: subject, writesAgain: writesAgain) {
+      draft["a", in: cache] = $0
+    } save: {
+      try draft.save()
+    } isWaiting: {
+      draft.saves.waitingCount > 0
     }
-    try draft.save()
-    while succeeded.count == 0 { await Task.yield() }
-    #expect(succeeded.elements == [true] && subject.meanwhile.count == 0 && draft.isEmpty)
-    #expect(cache["a"] == (writesAgain ? ["base": 1, "first": 1, "second": 1] : ["base": 1, "first": 1]))
-    #expect(cache.checkInvariants() == [] && cache.watchFindings == [])
+    #expect(draft.isEmpty)
   }
 
   @Test func `a save in a closure of a save of the same draft does not wait for itself`() throws {

@@ -61,29 +61,6 @@ struct DraftTests {
     }
   }
 
-  @Test func `a draft that only reads watches no key after its save, and has no conflict then`() throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let subject = try FieldsSubject(.memory, on: executor, configuration: CacheConfiguration())
-      let cache = subject.cache
-      let outer = cache.draft()
-      let nested = outer.draft()
-      for draft in [outer, nested] {
-        _ = draft["a"]
-        try #require(!cache.watchFindings.isEmpty)
-        try draft.save()
-        try #require(cache.watchFindings.isEmpty)
-      }
-      _ = nested["a"]
-      try await nested.commit()
-      try #require(cache.watchFindings.isEmpty)
-      cache["a"] = ["theirs": 1]
-      outer["a"] = ["mine": 1]
-      try #require(outer.conflicts == [])
-      outer.discard()
-      try #require(subject.findings == [])
-    }
-  }
-
   @Test func `a nested draft saves its writes to its parent draft`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try FieldsSubject(.twoTiers, on: executor, configuration: CacheConfiguration())
