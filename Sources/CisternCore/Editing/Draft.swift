@@ -117,18 +117,19 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 extension Draft {
   // A key without a base gets none: its draft was discarded during the read, and nothing would end the watch below.
   func read(_ key: Key, isByUser: Bool) -> DraftReading<Value> {
-    if let own = state.withLock({ $0.ownReading(of: key) }) { return own }
-    return readBelow(key, isByUser: isByUser)
+    let (own, number) = state.withLock { ($0.ownReading(of: key), $0.baseNumber(of: key)) }
+    if let own { return own }
+    return readBelow(key, number, isByUser: isByUser)
   }
 
-  /// Reads the value below, and records it for later comparison.
+  /// Reads the value below, and records it for later comparison in the base with this number.
   @discardableResult
-  private func readBelow(_ key: Key, isByUser: Bool) -> DraftReading<Value> {
+  private func readBelow(_ key: Key, _ number: DraftBaseNumber?, isByUser: Bool) -> DraftReading<Value> {
     let reading = parent.read(key, isByUser: isByUser)
     // The order matters: the value is read before the version. If the version is that of the draft's base, the value
     // is, too.
     let version = isEqual == nil ? nil : parent.version(of: key)
-    state.withLock { $0.note(reading, of: key, version: version, isByUser: isByUser) }
+    state.withLock { $0.note(reading, of: key, in: number, version: version, isByUser: isByUser) }
     return reading
   }
 
@@ -136,7 +137,10 @@ extension Draft {
     while true {
       // In each round: a discard or a save may have ended the watch of the key.
       seeForItself(key)
-      if isEqual != nil, state.withLock({ $0.baseline(of: key) }) == nil { readBelow(key, isByUser: false) }
+      if isEqual != nil {
+        let (number, baseline) = state.withLock { ($0.baseNumber(of: key), $0.baseline(of: key)) }
+        if baseline == nil { readBelow(key, number, isByUser: false) }
+      }
       let shown = shown(write, of: key, count: state.withLock { $0.writeCount(of: key) })
       if let former = state.withLock({ $0.write([shown]) }) { return withExtendedLifetime(former) {} }
     }

@@ -16,6 +16,8 @@ struct SeenKey: Sendable {
 
 /// The state of a key below a draft when the draft first used the key.
 struct DraftBase<Value: Sendable>: Sendable {
+  /// The identity of the base. It changes when a save replaces the value below.
+  var number = DraftBaseNumber.zero
   /// The number of changes below. A later change conflicts with the draft's write.
   var version: VersionBelow
   /// The tags of the value below at this version. A value in grace counts.

@@ -8,6 +8,7 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The values that the draft shows for keys with several writes, in a cache that merges.
   private var mergedValues: [Key: Value] = [:]
   private var bases: [Key: DraftBase<Value>] = [:]
+  private var newestBaseNumber = DraftBaseNumber.zero
   /// The number of writes of each key that has a base or a write. Drafts of this one and concurrent saves compare it.
   private var writeCounts: [Key: DraftWriteCount] = [:]
   /// The count of all other keys. It is greater than each forgotten count, so that no later count equals that of an earlier write.
@@ -26,6 +27,9 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   func writeCount(of key: Key) -> DraftWriteCount { writeCounts[key] ?? unusedCount }
   /// The number of keys with a write count, for tests.
   var countedKeyCount: Int { writeCounts.count }
+
+  /// Returns the identity of the key's base, or nil if the key has none.
+  func baseNumber(of key: Key) -> DraftBaseNumber? { bases[key]?.number }
 
   /// Returns the number of changes below when the draft first used the key.
   func seenVersion(of key: Key) -> VersionBelow? { bases[key]?.version }
@@ -72,9 +76,16 @@ extension DraftState {
   mutating func see(_ key: Key, _ seen: SeenKey) -> Bool {
     if bases[key] != nil { return false }
     bases[key] = DraftBase(seen)
+    renumber(key)
     // Drafts of this one compare it, so it must not change with the count of unused keys.
     writeCounts[key] = writeCount(of: key)
     return true
+  }
+
+  /// Gives the base of a key another identity. A read that began before leaves the base as it is.
+  private mutating func renumber(_ key: Key) {
+    newestBaseNumber = newestBaseNumber.next()
+    bases[key]?.number = newestBaseNumber
   }
 
   /// Records that the draft itself uses the key. Returns false if the key has no base.
@@ -89,10 +100,13 @@ extension DraftState {
   /// - Parameters:
   ///   - reading: The value.
   ///   - key: The key.
+  ///   - number: The identity of the key's base before the read, or nil if it had none. Another base may be newer than the value.
   ///   - version: The number of changes below after the read, or nil if no comparison needs it.
   ///   - isByUser: Whether the value is returned to the user.
-  mutating func note(_ reading: DraftReading<Value>, of key: Key, version: VersionBelow?, isByUser: Bool) {
-    guard let base = bases[key] else { return }
+  mutating func note(
+    _ reading: DraftReading<Value>, of key: Key, in number: DraftBaseNumber?, version: VersionBelow?, isByUser: Bool
+  ) {
+    guard let base = bases[key], base.number == number else { return }
     if isByUser, base.read == nil { bases[key]?.read = reading }
     if base.baseline == nil, base.version == version { bases[key]?.baseline = reading }
   }
@@ -263,6 +277,7 @@ extension DraftState {
       // The draft's own save must not conflict with its later writes.
       if let one = keys[key] {
         followed.append(key)
+        renumber(key)
         // A draft of this one may have read the value that the policy has replaced.
         if !one.isOwn, !isWritten { writeCounts[key] = writeCount(of: key).next() }
         bases[key]?.version = one.version

@@ -37,6 +37,73 @@ struct DraftsMeetDiscardsTests {
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a read that begins before a discard or a save, and ends after it, conceals no later change`(
+    isSaved: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(.twoTiers, on: executor, configuration: CacheConfiguration(isEqual: ==))
+      let (cache, meanwhile) = (subject.cache, Meanwhile())
+      cache["a"] = ["v": 1]
+      cache.trim(toCost: 0)
+      let draft = cache.draft()
+      let nested = draft.draft()
+      // The draft keeps its base beyond a save, because the nested draft watches the key.
+      if isSaved { nested.see("a") }
+      meanwhile.record {
+        if isSaved {
+          draft["a"] = ["v": 2]
+          #expect(throws: Never.self) { try draft.save() }
+        } else {
+          draft.discard()
+          cache["a"] = ["v": 2]
+          // Another use of the key has begun, and has not read the value yet.
+          draft.see("a")
+        }
+      }
+      subject.tier?.setAfterLoad { _ in
+        // The read has begun to watch the key.
+        if draft.state.withLock({ $0.hasSeen("a") }) { Self.run(meanwhile) }
+      }
+      try #require(draft["a"] == ["v": 1] && meanwhile.count == 0)
+      subject.tier?.setAfterLoad(nil)
+      draft["a"] = ["mine": 1]
+      try #require(draft.conflicts == [])
+      // The value that the read found is another one than before this write.
+      cache["a"] = ["v": 1]
+      try #require(draft.conflicts == ["a"])
+      for one in [nested, draft] { one.discard() }
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test func `a value that was read before a discard is not the original of a later conflict`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(.twoTiers, on: executor, configuration: CacheConfiguration())
+      let (cache, meanwhile) = (subject.cache, Meanwhile())
+      cache["a"] = ["v": 1]
+      cache.trim(toCost: 0)
+      let draft = cache.draft()
+      meanwhile.record {
+        draft.discard()
+        draft["a"] = ["mine": 1]
+      }
+      subject.tier?.setAfterLoad { _ in
+        // The read has begun to watch the key.
+        if draft.state.withLock({ $0.hasSeen("a") }) { Self.run(meanwhile) }
+      }
+      try #require(draft["a"] == ["v": 1] && meanwhile.count == 0)
+      subject.tier?.setAfterLoad(nil)
+      cache["a"] = ["theirs": 1]
+      try draft.save(
+        onConflict: .merge { conflict in
+          try #require(conflict.original == nil && conflict.theirs == ["theirs": 1])
+          return conflict.mine
+        })
+      try #require(cache["a"] == ["mine": 1] && subject.findings == [])
+    }
+  }
+
   @Test func `a change after a discard during a save is a conflict of the save`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let meanwhile = Meanwhile()
