@@ -16,7 +16,7 @@ struct SeenKey: Sendable {
 
 /// The state of a key below a draft when the draft first used the key.
 struct DraftBase<Value: Sendable>: Sendable {
-  /// The identity of the base. It changes when a save replaces the value below.
+  /// The identity of the base. It changes when the draft's write of the key is saved or discarded.
   var number = DraftBaseNumber.zero
   /// The number of changes below. A later change conflicts with the draft's write.
   var version: VersionBelow

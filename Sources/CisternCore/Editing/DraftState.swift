@@ -82,7 +82,7 @@ extension DraftState {
     return true
   }
 
-  /// Gives the base of a key another identity. A read that began before leaves the base as it is.
+  /// Gives the base of a key another identity. A read or save that began before leaves the base as it is.
   private mutating func renumber(_ key: Key) {
     newestBaseNumber = newestBaseNumber.next()
     bases[key]?.number = newestBaseNumber
@@ -228,7 +228,10 @@ extension DraftState {
   ///   longer uses.
   mutating func empty() -> (former: DraftState, unseen: [Key]) {
     let former = self
-    for key in batch.keys { writeCounts[key] = writeCount(of: key).next() }
+    for key in batch.keys {
+      writeCounts[key] = writeCount(of: key).next()
+      renumber(key)
+    }
     batch = Batch(layering: batch.layering)
     mergedValues = [:]
     var unseen: [Key] = []
@@ -266,8 +269,8 @@ extension DraftState {
     var followed: [Key] = []
     for (key, base) in former.bases {
       let isWritten = batch.writes[key] != nil
-      // The draft first used the key during the save, so its base must stay.
-      if !saved.hasSeen(key) { continue }
+      // The draft first used the key during the save, or again after a discard, so its base must stay.
+      if saved.bases[key]?.number != base.number { continue }
       if !isWritten, base.childCount == 0 {
         bases[key] = nil
         unseen.append(key)

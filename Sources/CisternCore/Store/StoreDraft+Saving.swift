@@ -4,7 +4,8 @@ extension StoreDraft {
   /// The method returns when the values are readable there. Use ``commit(onConflict:context:)`` to wait for the disk.
   ///
   /// Saves of one draft on several threads follow each other, and are no conflicts of one another. The closures that a save calls
-  /// must therefore not wait for another save of this draft, and not save a draft that another thread saves.
+  /// must therefore not wait for another save of this draft, and not save a draft that another thread saves. After a discard during a
+  /// save, a later write of a saved key can conflict with that save.
   ///
   /// - Parameters:
   ///   - policy: The resolution of conflicts, which are keys that changed below.
