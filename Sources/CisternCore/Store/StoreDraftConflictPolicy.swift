@@ -71,7 +71,7 @@ public struct StoreDraftConflictError: Error, Sendable {
   /// Returns the keys that the draft wrote and that have changed in a cache.
   ///
   /// - Parameter cache: The cache.
-  /// - Returns: The keys.
+  /// - Returns: The keys. Empty if none has changed, and in the error of a log that leaves out keys.
   public func keys<Key, Value>(in cache: Cache<Key, Value>) -> [Key] {
     let conflict = conflicts.first { $0.cache == ObjectIdentifier(cache) }
     return (conflict?.error as? DraftConflictError<Key>)?.keys ?? []
