@@ -64,6 +64,8 @@ extension OptimisticEdits {
       let keeping = keptTags.keepingTags(of: snapshot, options)
       let write = prepare(edited, replacing: snapshot, of: key, options: keeping, after: taken)
       var effects = WriteEffects<Key, Value>()
+      // Released outside the lock.
+      defer { withExtendedLifetime(effects.replacedEdits) {} }
       guard writes.apply(write, to: key, &effects) else { continue }
       if effects.isRefused { edited.queue.replaceBase(by: nil) }
       return edited

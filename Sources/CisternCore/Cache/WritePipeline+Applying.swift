@@ -55,7 +55,7 @@ extension WritePipeline {
     } decide: { had, isHeld in
       let decision = decide(write, of: key.key, had: had, isHeld: isHeld, &effects)
       if let event = decision.event {
-        let former = FormerValue(cached: had, edited: effects.replacedEdits)
+        let former = FormerValue(cached: had, edited: effects.replacedEdits?.edited)
         record(event, of: key.key, replacing: former, write.entry.preparedValue, context: write.context)
       }
       effects.isRefused = decision.counter == .refused
@@ -107,7 +107,7 @@ extension WritePipeline {
       break
     case .remove, .show:
       replaceEdits(of: key, by: write.edits, &effects)
-      situation.shownByEdits = effects.replacedEdits.map { $0.shown != nil }
+      situation.shownByEdits = effects.replacedEdits.map { $0.edited.shown != nil }
     }
     let decision = WriteDecision.decide(write.intent, in: situation) {
       // Inside the critical sections of a batch, the tier is asked only if the cache has observers.
@@ -273,7 +273,7 @@ struct WriteEffects<Key: Hashable & Sendable, Value: Sendable> {
   /// Whether no tier holds the value of the write.
   @usableFromInline var isRefused = false
   /// The edits that the write replaced.
-  @usableFromInline var replacedEdits: EditedKeys<Key, Value>.Edited?
+  @usableFromInline var replacedEdits: EditedKeys<Key, Value>.Former?
   /// The batch that the write is a part of; nil for none.
   @usableFromInline let batch: BatchToken?
 

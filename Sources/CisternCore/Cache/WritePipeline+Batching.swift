@@ -61,9 +61,9 @@ extension WritePipeline {
       let decision = decide(write, of: key, had: had[index], isHeld: isHeld, &own)
       decisions.append(decision)
       if case .refused = own.outcome { effects.outcome = own.outcome }
-      if own.replacedEdits != nil { effects.replacedEdits.append(own.replacedEdits) }
+      if let replaced = own.replacedEdits { effects.replacedEdits.append(replaced) }
       if let event = decision.event {
-        let former = FormerValue(cached: had[index], edited: own.replacedEdits)
+        let former = FormerValue(cached: had[index], edited: own.replacedEdits?.edited)
         let change = pending(event, of: key, replacing: former, write.entry.preparedValue)
         if event == .unannounced {
           observers.recordUnannounced(change)
@@ -121,7 +121,7 @@ struct BatchEffects<Key: Hashable & Sendable, Value: Sendable> {
   @usableFromInline let context: WriterContext?
   /// A refusal if the second tier refused a write of the batch, and ``WriteOutcome/nothing`` otherwise.
   @usableFromInline var outcome = WriteOutcome.nothing
-  @usableFromInline var replacedEdits: [EditedKeys<Key, Value>.Edited?] = []
+  @usableFromInline var replacedEdits: [EditedKeys<Key, Value>.Former] = []
 
   @inlinable
   init(batch: BatchToken?, context: WriterContext?) {

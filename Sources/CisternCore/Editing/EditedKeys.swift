@@ -33,6 +33,14 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
+  /// Edits that were replaced or removed.
+  @usableFromInline
+  struct Former: Sendable {
+    @usableFromInline let edited: Edited
+    /// The removed copy of the key, whose deinitializer is the user's code; nil if later edits have the copy.
+    let key: Key?
+  }
+
   private let edited = Guarded<[Key: Edited]>([:])
   @usableFromInline let count = Atomic<Int>(0)
   private let lastNumber = Atomic<UInt64>(0)
@@ -69,12 +77,17 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ///
   /// - Returns: The former edits, which the caller must release outside that section.
   @usableFromInline
-  func set(_ new: Edited?, for key: Key) -> Edited? {
-    edited.withLock { edited in
-      let former = edited[key]
-      edited[key] = new
-      count.store(edited.count, ordering: .releasing)
-      return former
+  func set(_ new: Edited?, for key: Key) -> Former? {
+    edited.withLock { edited -> Former? in
+      defer { count.store(edited.count, ordering: .releasing) }
+      if let new {
+        let former = edited[key]
+        edited[key] = new
+        return former.map { Former(edited: $0, key: nil) }
+      }
+      guard let index = edited.index(forKey: key) else { return nil }
+      let removed = edited.remove(at: index)
+      return Former(edited: removed.value, key: removed.key)
     }
   }
 

@@ -236,4 +236,58 @@ struct LockedCodeTests {
     draft[CarryingKey(number: 1)] = nil
     #expect(isUnlocked.elements == [true])
   }
+
+  @Test func `the edits of a key return its last copy when they are removed in its critical section`() {
+    let edits = EditedKeys<CarryingKey, Int>()
+    let gone = Recorder<Bool>()
+    let edited = EditedKeys<CarryingKey, Int>.Edited(queue: EditQueue(base: 1), timing: .plain(until: .distantFuture))
+    do {
+      let key = CarryingKey(number: 1, carried: Visitor { gone.record(true) })
+      _ = edits.set(edited, for: key)
+    }
+    do {
+      let replaced = edits.set(edited, for: CarryingKey(number: 1))
+      let removed = edits.set(nil, for: CarryingKey(number: 1))
+      #expect(gone.count == 0)
+      withExtendedLifetime((replaced, removed)) {}
+    }
+    #expect(gone.count == 1 && edits.isEmpty)
+  }
+
+  @Test func `a key can use the cache when it is released after its last unconfirmed edit`() async throws {
+    let cache = try Cache<CarryingKey, Int>(costLimit: 2, configuration: Self.configuration())
+    let (gone, gate) = (Recorder<Bool>(), Gate())
+    let later = Recorder<Task<Void, any Error>>()
+    // The cache has the keys of this value and this draft, so that the edits have the last copy of theirs.
+    cache[CarryingKey(number: 1)] = 1
+    let draft = cache.draft()
+    _ = draft.value(forKey: CarryingKey(number: 1))
+    @Sendable func editLater() async throws {
+      _ = try await cache.editValue(forKey: CarryingKey(number: 1)) { value in
+        (value ?? 0) + 1
+      } confirmedBy: {
+        await gate.passUncancelled()
+        return nil
+      }
+    }
+    do {
+      let visitor = Visitor { [weak cache] in
+        _ = cache?.contains(CarryingKey(number: 1))
+        gone.record(true)
+      }
+      let key = CarryingKey(number: 1, carried: visitor)
+      _ = try await cache.editValue(forKey: key) { value in
+        (value ?? 0) + 1
+      } confirmedBy: {
+        later.record(Task { try await editLater() })
+        await gate.arrivals(atLeast: 1)
+        return nil
+      }
+    }
+    #expect(gone.count == 0)
+    gate.open()
+    for task in later.elements { try await task.value }
+    #expect(gone.count == 1 && cache[CarryingKey(number: 1)] == 3)
+    withExtendedLifetime(draft) {}
+  }
 }
