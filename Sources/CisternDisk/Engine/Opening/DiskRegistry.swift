@@ -43,11 +43,16 @@ final class DiskRegistry: Sendable {
       let opening = DiskOpening(directory: directory, options: options, limits: limits)
       return (try begin(opening, at: identity, owner: owner, report: report), true)
     case .closing:
-      throw CisternError(
-        .storeInUse,
-        "the store of the directory is closing, and can wait for this thread, which runs a report handler or reads a file",
-        location: directory, remedy: "Open the store on another thread")
+      throw closingError(directory, remedy: "Open the store on another thread")
     }
+  }
+
+  /// The error of a thread that must not wait until the store of a directory is closed.
+  private func closingError(_ directory: String, remedy: String) -> CisternError {
+    CisternError(
+      .storeInUse,
+      "the store of the directory is closing, and can wait for this thread, which runs a report handler or reads a file",
+      location: directory, remedy: remedy)
   }
 
   /// Shares the engine of a directory, or begins to open the directory. Blocks the thread while another thread opens or closes it.
@@ -111,22 +116,28 @@ final class DiskRegistry: Sendable {
 
   /// Runs `body` while no thread of this process has the directory open or can open it.
   ///
-  /// Throws if the directory is open.
+  /// Throws if the directory is open, or if it is closing and can wait for the calling thread.
   func withoutEngine<Result>(
     in directory: String, _ body: () throws(CisternError) -> Result
   ) throws(CisternError) -> Result {
     let identity = try DirectoryIdentity(of: directory)
     let arriving = bringIntoPlace(identity)
-    let isFree = directories.wait { directories -> Bool? in
-      switch directories.place(of: identity, arriving: arriving) {
-      case .opening, .closing: return nil
-      case .open: return false
+    let isAwaited = isCallerAwaited
+    let place = directories.wait { directories -> OpenDirectories.Place? in
+      let place = directories.place(of: identity, arriving: arriving)
+      switch place {
+      case .opening: return nil
+      case .closing: return isAwaited ? place : nil
+      case .open: return place
       case .free:
         directories.beginOpening(identity)
-        return true
+        return place
       }
     }
-    guard isFree else {
+    switch place {
+    case .free: break
+    case .closing: throw closingError(directory, remedy: "Compact the store on another thread")
+    case .opening, .open:
       throw CisternError(.storeInUse, "this process has the store open; close it first", location: directory)
     }
     defer { directories.change { $0.cancelOpening(identity) } }

@@ -78,31 +78,49 @@ import Testing
     try await again.close()
   }
 
+  /// Runs `body` in a read of a tier that another thread closes.
+  private static func readWhileClosing(
+    _ tier: DiskTier, _ cache: any TransactionalPartition, isReadOnly: Bool,
+    _ body: @escaping @Sendable () throws -> Void
+  ) async -> CisternError.Code?? {
+    await read(cache) { _ -> CisternError.Code? in
+      // A read-only tier closes its file on the thread that closes the tier.
+      let isClosing = Monitor(false)
+      try? SystemThread.start {
+        tier.withdraw()
+        isClosing.change { $0 = true }
+      }
+      if isReadOnly {
+        while tier.engine.mode != .closed {}
+      } else {
+        isClosing.wait { $0 ? () : nil }
+      }
+      return Self.openError(body)
+    }
+  }
+
   @Test(arguments: [false, true])
   func `a read of a closing tier cannot open the directory, and does not wait`(isReadOnly: Bool) async throws {
     let scratch = TemporaryDirectory()
-    try await fill(scratch, count: 1)
-    let tier = try openTier(scratch, isReadOnly: isReadOnly)
-    let cache = try tier.cache()
-    let code = await Task.detached(executorPreference: ThreadPerJob()) {
-      let key = bytes("k0")
-      return cache.withRecord(forKey: key.rawSpan) { _, _ -> CisternError.Code? in
-        // A read-only tier closes its file on the thread that closes the tier.
-        let isClosing = Monitor(false)
-        try? SystemThread.start {
-          tier.withdraw()
-          isClosing.change { $0 = true }
-        }
-        if isReadOnly {
-          while tier.engine.mode != .closed {}
-        } else {
-          isClosing.wait { $0 ? () : nil }
-        }
-        return Self.openError(scratch)
-      }
-    }.value
+    let (tier, cache) = try await Self.tier(scratch, isReadOnly: isReadOnly)
+    let code = await Self.readWhileClosing(tier, cache, isReadOnly: isReadOnly) { _ = try openTier(scratch) }
     #expect(code == .some(.storeInUse))
     await tier.engine.waitForStop()
+    let again = try openTier(scratch)
+    #expect(try again.cache().keys() == ["k0"])
+    try await again.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `a read of a closing tier cannot compact the directory, and does not wait`(isReadOnly: Bool) async throws {
+    let scratch = TemporaryDirectory()
+    let (tier, cache) = try await Self.tier(scratch, isReadOnly: isReadOnly)
+    let code = await Self.readWhileClosing(tier, cache, isReadOnly: isReadOnly) {
+      _ = try DiskTier.compact(directory: scratch.store)
+    }
+    #expect(code == .some(.storeInUse))
+    await tier.engine.waitForStop()
+    _ = try DiskTier.compact(directory: scratch.store)
     let again = try openTier(scratch)
     #expect(try again.cache().keys() == ["k0"])
     try await again.close()
