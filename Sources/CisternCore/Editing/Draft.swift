@@ -220,7 +220,7 @@ extension Draft {
   /// add the keys that it saves.
   public var conflicts: [Key] {
     let snapshot = beginComparing()
-    defer { endComparing() }
+    defer { endComparing(snapshot) }
     return snapshot.batch.keys.filter { parent.isConflict($0, of: snapshot) }
   }
 
@@ -235,19 +235,19 @@ extension Draft {
     _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> WriteOutcome {
     let snapshot = beginComparing()
-    defer { endComparing() }
+    defer { endComparing(snapshot) }
     // Without writes, too: the draft then forgets the keys that it has read.
     let saved = try parent.take(snapshot, policy, context: context)
     endSaving(snapshot, saved.keys)
     return saved.outcome
   }
 
-  /// Returns the present state, for a comparison with the layer below. Its keys stay watched there until ``endComparing()``.
+  /// Returns the present state, for a comparison with the layer below. Its keys stay watched there until ``endComparing(_:)``.
   func beginComparing() -> DraftState<Key, Value> { state.withLock { $0.beginComparing() } }
 
   /// Ends a comparison that ``beginComparing()`` began.
-  func endComparing() {
-    for key in state.withLock({ $0.endComparing() }) { parent.unwatch(key) }
+  func endComparing(_ compared: DraftState<Key, Value>) {
+    for key in state.withLock({ $0.endComparing(compared) }) { parent.unwatch(key) }
   }
 
   /// Removes the writes of a snapshot, after a save applied them below.

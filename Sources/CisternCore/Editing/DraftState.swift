@@ -13,10 +13,7 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var writeCounts: [Key: DraftWriteCount] = [:]
   /// The count of all other keys. It is greater than each forgotten count, so that no later count equals that of an earlier write.
   private var unusedCount = DraftWriteCount.zero
-  /// The number of comparisons with the layer below that are in progress.
-  private var comparisonCount = 0
-  /// The keys that the draft no longer uses, and that these comparisons need. A key occurs once for each watch below.
-  private var leftKeys: [Key] = []
+  private var comparisons = DraftComparisons<Key>()
 
   init(layering: WriteLayering) {
     batch = Batch(layering: layering)
@@ -135,7 +132,7 @@ extension DraftState {
     guard bases[key]?.isUnneeded ?? false, batch.writes[key] == nil else { return ([], nil) }
     let counted = forgetCount(of: key)
     let base = bases.index(forKey: key).map { bases.remove(at: $0) }
-    return (leave([key]), ForgottenKey(counted: counted, base: base))
+    return (comparisons.leave([key]), ForgottenKey(counted: counted, base: base))
   }
 
   /// Forgets the count of a key. Returns the draft's own copy of the key, if it had a count.
@@ -159,26 +156,14 @@ extension DraftState {
 extension DraftState {
   /// Begins a comparison of the present state with the layer below: a save, or a search for conflicts.
   ///
-  /// All keys of the state stay watched below until ``endComparing()``. Otherwise, the number of their changes would begin again.
+  /// All keys of the state stay watched below until ``endComparing(_:)``. Otherwise, the number of their changes would begin again.
   mutating func beginComparing() -> DraftState {
-    comparisonCount += 1
+    comparisons.begin()
     return self
   }
 
-  /// Ends a comparison. Returns the keys that the draft no longer watches below.
-  mutating func endComparing() -> [Key] {
-    comparisonCount -= 1
-    let keys = leftKeys
-    leftKeys = []
-    return leave(keys)
-  }
-
-  /// Returns the keys whose watches below end now. During a comparison, they end with it.
-  private mutating func leave(_ keys: [Key]) -> [Key] {
-    if comparisonCount == 0 { return keys }
-    leftKeys += keys
-    return []
-  }
+  /// Ends the comparison of a state. Returns the keys that the draft no longer watches below.
+  mutating func endComparing(_ compared: DraftState) -> [Key] { comparisons.end(compared.comparisons.newest) }
 }
 
 // MARK: Writing
@@ -244,7 +229,7 @@ extension DraftState {
       }
     }
     forgetUnusedCounts()
-    return (former, leave(unseen))
+    return (former, comparisons.leave(unseen))
   }
 
   /// Removes the writes of `saved`, an earlier state of this one, after a save applied them below. Keeps later
@@ -290,6 +275,6 @@ extension DraftState {
       }
     }
     forgetUnusedCounts()
-    return (former, leave(unseen), followed)
+    return (former, comparisons.leave(unseen), followed)
   }
 }

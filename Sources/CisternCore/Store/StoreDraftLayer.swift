@@ -120,5 +120,5 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
   }
 
   func end() { draft.endSaving(snapshot, saved) }
-  func close() { draft.endComparing() }
+  func close() { draft.endComparing(snapshot) }
 }

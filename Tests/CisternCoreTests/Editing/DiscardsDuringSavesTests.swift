@@ -105,7 +105,7 @@ struct DiscardsDuringSavesTests {
     let late = write(2, after: state.writeCount(of: "a"))
     _ = state.write([late])
     let end = state.endSaving(saved, ["a": SavedKey(version: VersionBelow(changes: 1), tags: [], isOwn: true)])
-    let left = state.endComparing()
+    let left = state.endComparing(saved)
     #expect(end.unseen == [] && end.followed == [] && left == ["a"])
     #expect(state.batch.keys == ["a"] && state.seenVersion(of: "a") == VersionBelow(changes: 2))
   }

@@ -173,6 +173,30 @@ struct DraftsMeetDiscardsTests {
     }
   }
 
+  @Test func `a discarded key stays watched until the comparisons end that began before, and not longer`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try FieldsSubject(plain: .memory, on: executor)
+      let outer = subject.cache.draft()
+      let inner = outer.draft()
+      let watchedKeys = { outer.state.withLock { $0.seenKeys } }
+      var oldest = inner.beginComparing()
+      for key in ["a", "b", "c"] {
+        _ = inner[key]
+        let newer = inner.beginComparing()
+        inner.discard()
+        // Each comparison begins before the one before it ends.
+        let newest = inner.beginComparing()
+        inner.endComparing(newer)
+        try #require(watchedKeys() == [key])
+        inner.endComparing(oldest)
+        try #require(watchedKeys() == [])
+        oldest = newest
+      }
+      inner.endComparing(oldest)
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test(arguments: FieldsSubject.Kind.allCases)
   func `a read that ends after a discard of its draft leaves nothing in this draft and the drafts below`(
     kind: FieldsSubject.Kind
