@@ -68,6 +68,18 @@ struct CommitGroup {
     }
   }
 
+  /// Takes the committed clear of a partition that was not open when the group was taken.
+  ///
+  /// The partition has not staged the clear itself. If another file is open before the group ends, the group commits the clear
+  /// there, too, or stages it again.
+  mutating func takeCommittedClear(of partition: Partition) {
+    if batches.contains(where: { $0.partition === partition }) { return }
+    partition.noteCommittedRemoval()
+    batches.append(
+      PartitionBatch(
+        partition: partition, clearCount: partition.clearCount, removesAll: true, writes: [], links: BatchLinks()))
+  }
+
   /// The item at a position of the commit order.
   subscript(position: Int) -> Item { taken[order[position]] }
 

@@ -61,6 +61,9 @@ struct CommitState {
     arePreliminariesCommitted = !group.hasPreliminaries
   }
 
+  /// Takes the clear of a partition that the group has opened.
+  mutating func takeCommittedClear(of partition: Partition) { group.takeCommittedClear(of: partition) }
+
   /// Gives up the next item or batch, because it can never be committed, or does not fit even after eviction.
   mutating func skip(_ error: CisternError, isReported: Bool = true) {
     let unit = group.unit(from: position)

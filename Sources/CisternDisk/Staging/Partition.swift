@@ -222,6 +222,9 @@ final class Partition: Sendable {
     }
   }
 
+  /// Notes a clear that the commit group in progress has committed, and that was not staged in this partition.
+  func noteCommittedRemoval() { control.withLock { $0.takenClear = .committed } }
+
   /// Ends the commit group of a clear that is committed. The group removes no records from later files.
   func endCommittedRemoval() { control.withLock { $0.takenClear = .none } }
 

@@ -252,6 +252,16 @@ extension Writer {
     if let unopened = group.unopened { try step.put(unopened, in: &transaction) }
   }
 
+  /// Opens the partitions for which a committed step has written the change of the group. An open partition purges its records.
+  private func openPartitions(_ written: [Partition], _ commit: inout CommitState) {
+    for partition in written {
+      // The file has the change already.
+      let opened = engine.partition(named: partition.name, isCommitted: true)
+      engine.learnGeneration(of: opened)
+      if commit.group.unopened?.change.removesAll == true { commit.takeCommittedClear(of: opened) }
+    }
+  }
+
   /// Publishes a committed step: its invalidations, formats, generations, and counts.
   func publish(
     _ outcome: StepOutcome, number: TransactionNumber, of file: DiskFile, _ commit: inout CommitState,
@@ -261,10 +271,7 @@ extension Writer {
     for (partition, written, row) in outcome.invalidations {
       partition.invalidations.publish(written, row: row, transaction: transaction)
     }
-    // An open partition purges its records. The file has the invalidations already.
-    for partition in outcome.unopened {
-      engine.learnGeneration(of: engine.partition(named: partition.name, isCommitted: true))
-    }
+    openPartitions(outcome.unopened, &commit)
     for (partition, format) in outcome.formats { partition.formats.noteWritten(format) }
     for batch in commit.group.batches {
       let identity = ObjectIdentifier(batch.partition)
