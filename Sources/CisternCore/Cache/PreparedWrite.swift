@@ -13,6 +13,8 @@ struct PreparedWrite<Key: Hashable & Sendable, Value: Sendable> {
   @usableFromInline let keyBytes: [UInt8]?
   /// The record that the write may replace or remove; nil for any.
   @usableFromInline var recordCondition: RecordCondition?
+  /// The read of a user's tier that found the value; nil for other writes.
+  @usableFromInline var read: ComparedRead?
   /// The edits that show the value; nil for a write that is no edit.
   @usableFromInline var edits: ShownEdits<Key, Value>?
   /// The writer, as given by the caller.

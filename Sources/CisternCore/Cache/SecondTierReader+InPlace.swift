@@ -19,6 +19,24 @@ extension SecondTierReader {
   @inlinable
   @inline(__always)
   func interpretedRecord(of key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) -> Interpretation<Value>? {
+    if secondTier.absences != nil { return comparedRecord(of: key, in: secondTier) }
+    return uncomparedRecord(of: key, in: secondTier)
+  }
+
+  /// Reads a record as ``interpretedRecord(of:in:)`` does. Notes what a user's tier has answered before.
+  @inlinable
+  @inline(never)
+  func comparedRecord(of key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) -> Interpretation<Value>? {
+    let read = secondTier.absences?.beginRead(of: secondTier.bytes(key.key))
+    let interpretation = uncomparedRecord(of: key, in: secondTier)
+    guard case .usable(var found)? = interpretation else { return interpretation }
+    found.read = read
+    return .usable(found)
+  }
+
+  @inlinable
+  @inline(__always)
+  func uncomparedRecord(of key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) -> Interpretation<Value>? {
     if let decode = codec?.decodeInPlace { return interpretInPlace(key, in: secondTier, decode) }
     guard let record = secondTier.read(key.key) else { return nil }
     return interpret(record, of: key)

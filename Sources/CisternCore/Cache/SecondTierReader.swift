@@ -59,6 +59,8 @@ struct FoundRecord<Value: Sendable> {
   @usableFromInline let preparedValue: PreparedValue<Value>
   /// The record to write in place of the one that was read; nil for none.
   @usableFromInline let rewriting: Rewriting?
+  /// The read of a user's tier; nil for another tier.
+  @usableFromInline var read: ComparedRead?
 
   @inlinable
   init(_ preparedValue: PreparedValue<Value>, rewriting: Rewriting?) {
@@ -124,12 +126,14 @@ extension SecondTierReader {
     var keepsFlight = false
     if case .beside = condition { keepsFlight = true }
     // Before the critical section: the user's code makes the bytes.
-    let keyBytes = writes.mayHaveLostRecord(of: condition.witness) ? secondTier?.bytes(key.key) : nil
+    let mayBeLost = writes.mayHaveLostRecord(of: condition.witness, since: found.read)
+    let keyBytes = mayBeLost ? secondTier?.bytes(key.key) : nil
     var write = PreparedWrite<Key, Value>(
       .promote(keepsFlight: keepsFlight, rewriting: reason),
       EntryWrite(found.preparedValue, if: condition, isNeeded: isNeeded, hit: hit), staged: found.rewriting?.staged,
       keyBytes: keyBytes)
     write.recordCondition = found.rewriting.map { .identity($0.replaced) }
+    write.read = found.read
     guard let outcome = writes.apply(write, to: key) else { return .overtaken }
     if case .recordLost = outcome { return .recordLost }
     return .done

@@ -148,9 +148,12 @@ extension WritePipeline {
   }
 
   /// Whether a record loss of the cache is not acknowledged yet, or a loss was noted for this flight.
+  ///
+  /// A user's tier does not tell its losses. A loss matters there if a caller has missed the record since the read began.
   @inlinable
-  func mayHaveLostRecord(of flight: Flight<Value>?) -> Bool {
-    (secondTier?.partition.hasLostKeys ?? false) || (flight?.hasLostRecord ?? false)
+  func mayHaveLostRecord(of flight: Flight<Value>?, since read: ComparedRead?) -> Bool {
+    let hasLostKeys = read?.isMissed ?? secondTier?.partition.hasLostKeys ?? false
+    return hasLostKeys || (flight?.hasLostRecord ?? false)
   }
 
   /// Gives up a promotion whose record the second tier has lost, and returns whether it did.
@@ -161,9 +164,9 @@ extension WritePipeline {
   /// - Returns: Whether the record is lost. The outcome is then ``WriteOutcome/recordLost``.
   @inlinable
   func givesUpLostRecord(_ write: PreparedWrite<Key, Value>, _ outcome: inout WriteOutcome) -> Bool {
-    guard case .promote = write.intent, mayHaveLostRecord(of: write.entry.condition.witness), lacksRecord(write) else {
-      return false
-    }
+    guard case .promote = write.intent,
+      mayHaveLostRecord(of: write.entry.condition.witness, since: write.read), lacksRecord(write)
+    else { return false }
     outcome = .recordLost
     return true
   }

@@ -6,6 +6,7 @@ import Synchronization
 /// a batch are staged one after another. The tier itself knows which losses wait for an acknowledgment.
 package final class AdaptedPartition: TransactionalPartition {
   private let base: any SecondTierPartition
+  let absences = AbsenceCounts()
   private let removalOfAllIsDue = Atomic<Bool>(false)
 
   /// The number of the newest invalidation version of all adapted partitions.
@@ -29,10 +30,18 @@ package final class AdaptedPartition: TransactionalPartition {
   package func withRecord<Result>(
     forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {
-    try base.withRecord(forKey: key, body)
+    guard let result = try base.withRecord(forKey: key, body) else {
+      absences.note(key)
+      return nil
+    }
+    return result
   }
 
-  package func contains(_ key: RawSpan) -> Bool { base.contains(key) }
+  package func contains(_ key: RawSpan) -> Bool {
+    if base.contains(key) { return true }
+    absences.note(key)
+    return false
+  }
 
   package func stage(_ write: StagedWrite) -> StagingResult { base.stage(write) }
 
@@ -52,6 +61,7 @@ package final class AdaptedPartition: TransactionalPartition {
   }
 
   package func forEachRecord(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows {
+    defer { absences.noteAll() }
     try base.forEachRecord(body)
   }
 
@@ -65,7 +75,7 @@ package final class AdaptedPartition: TransactionalPartition {
   package var mode: SecondTierStatistics.Mode { base.statistics.mode }
 
   package func presence(of key: RawSpan) -> Bool? {
-    if base.contains(key) { return true }
+    if contains(key) { return true }
     // A failing tier can have a record that it finds again later.
     return mode == .degraded ? nil : false
   }
@@ -93,7 +103,10 @@ package final class AdaptedPartition: TransactionalPartition {
     presence(of: key) == false || base.schemaVersion(ofLost: key) != nil
   }
 
-  package func acknowledgeLoss(of key: RawSpan) -> Bool { base.acknowledgeLoss(of: key) }
+  package func acknowledgeLoss(of key: RawSpan) -> Bool {
+    absences.note(key)
+    return base.acknowledgeLoss(of: key)
+  }
 
   package func stage(_ write: StagedWrite, if condition: RecordCondition) -> ConditionalStagingResult {
     // The tier itself decides about damaged records.
@@ -109,7 +122,7 @@ package final class AdaptedPartition: TransactionalPartition {
       return .dropped
     case (false?, .removal):
       // The caller decides about the end of a lost record. A later report of the tier would be the second one.
-      _ = base.acknowledgeLoss(of: key.rawSpan)
+      _ = acknowledgeLoss(of: key.rawSpan)
       return .dropped
     }
   }

@@ -1,10 +1,12 @@
 /// The connection of a cache to its partition of the second tier: the partition, and the conversion of keys to
 /// bytes.
 ///
-/// It is a class, so that a look-up retains one object instead of five.
+/// It is a class, so that a look-up retains one object instead of six.
 @usableFromInline
 final class SecondTierBinding<Key: Hashable & Sendable>: Sendable {
   @usableFromInline let partition: any TransactionalPartition
+  /// The answers of a user's tier that it has no record; nil for a tier that marks lost records itself.
+  @usableFromInline let absences: AbsenceCounts?
   /// Returns the key's record with a copy of its bytes, or nil. The caller must not hold a lock.
   @usableFromInline let read: @Sendable (Key) -> StoredRecord?
   /// Calls a closure with the key's record, without a copy. The caller must not hold a lock.
@@ -22,6 +24,7 @@ final class SecondTierBinding<Key: Hashable & Sendable>: Sendable {
     bytes: @escaping @Sendable (Key) -> [UInt8], key: @escaping @Sendable ([UInt8]) -> Key?
   ) {
     self.partition = partition
+    absences = (partition as? AdaptedPartition)?.absences
     self.read = read
     self.view = view
     self.bytes = bytes

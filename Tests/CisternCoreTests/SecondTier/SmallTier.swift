@@ -20,6 +20,8 @@ final class SmallTier: SecondTier {
     var duringRead: (@Sendable () -> Void)?
     /// The closure that the next enumeration calls before it reads the records.
     var beforeListing: (@Sendable () -> Void)?
+    /// The number of reads.
+    var readCount = 0
     /// The number of enumerations.
     var listingCount = 0
 
@@ -65,6 +67,7 @@ private struct SmallPartition: SecondTierPartition {
     let key = key.copiedBytes()
     let (found, duringRead) = tier.state.withLock { state in
       defer { state.duringRead = nil }
+      state.readCount += 1
       return (state.mode == .active ? state.records[key] : nil, state.duringRead)
     }
     duringRead?()

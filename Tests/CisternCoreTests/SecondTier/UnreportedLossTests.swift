@@ -63,6 +63,43 @@ import Testing
   }
 
   @Test(arguments: [false, true])
+  func `a value is read once, also if another key is missed meanwhile`(isLoad: Bool) async throws {
+    let others = (0..<1000).map { "other \($0)" }
+    // This key shares no count with the missed one.
+    let key = Array("a".utf8).hashValue
+    let other = try #require(others.first { (Array($0.utf8).hashValue ^ key) & 63 != 0 })
+    cache["a"] = 1
+    cache.trim(toCost: 0)
+    let before = tier.state.withLock { $0.readCount }
+    let miss: @Sendable () -> Void = { [cache] in _ = cache[other] }
+    tier.state.withLock { $0.duringRead = miss }
+    if isLoad {
+      let loaded = try await cache.value(forKey: "a") { _ in 2 }
+      #expect(loaded == 1)
+    } else {
+      #expect(cache["a"] == 1)
+    }
+    // Memory has the value now.
+    #expect(cache["a"] == 1)
+    // One read is that of the other key.
+    #expect(tier.state.withLock { $0.readCount } == before + 2)
+    #expect(cache.checkInvariants() == [])
+  }
+
+  @Test func `a value that is lost while it is read does not return after a removal by predicate`() {
+    cache["a"] = 1
+    cache.trim(toCost: 0)
+    let loseAndRemove: @Sendable () -> Void = { [tier, cache] in
+      tier.state.withLock { $0.records = [:] }
+      #expect(cache.removeAll(where: { _ in true }) == 0)
+    }
+    tier.state.withLock { $0.duringRead = loseAndRemove }
+    #expect(cache["a"] == 1)
+    #expect(cache["a"] == nil)
+    #expect(cache.checkInvariants() == [])
+  }
+
+  @Test(arguments: [false, true])
   func `a value that is lost while it is read does not return after a miss`(isLoad: Bool) async throws {
     cache["a"] = 1
     cache.trim(toCost: 0)
