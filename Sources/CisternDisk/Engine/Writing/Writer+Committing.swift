@@ -34,7 +34,7 @@ extension Writer {
     do throws(LMDBError) {
       try followFiles()
     } catch {
-      degrade(error)
+      degrade(engine.diagnosis(of: error))
     }
   }
 

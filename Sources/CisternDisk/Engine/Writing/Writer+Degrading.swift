@@ -30,6 +30,8 @@ extension Writer {
   }
 
   /// Switches to degraded mode after a disk failure: the store works in memory only, and retries the disk later.
+  ///
+  /// - Parameter error: The diagnosed error. A full device is no failing one.
   func degrade(_ error: LMDBError) {
     let wasActive = engine.mode == .active
     if wasActive { engine.mode = .degraded }
@@ -169,7 +171,7 @@ extension Writer {
       do {
         try replaceFile(because: error)
       } catch {
-        degrade(error)
+        degrade(engine.diagnosis(of: error))
       }
     case .mapFull: pauseMaintenance()
     case .closed, .forked: break

@@ -114,7 +114,7 @@ extension Writer {
 
   /// Writes the file through to the device, also after a group whose last transaction failed: the earlier ones are committed.
   ///
-  /// - Returns: The error of the device. It is recorded as the failure of all commits that were not durable.
+  /// - Returns: The diagnosed error of the device. It is recorded as the failure of all commits that were not durable.
   @discardableResult
   func synchronize() -> LMDBError? {
     guard engine.mode == .active || engine.mode == .degraded else { return nil }
@@ -129,6 +129,7 @@ extension Writer {
       return nil
     } catch {
       noteLostPages()
+      let error = engine.diagnosis(of: error)
       noteNotSynchronized(error)
       return error
     }

@@ -1,6 +1,7 @@
 import CisternTestSupport
 import CisternTesting
 import Foundation
+import LMDB
 import Testing
 
 @testable import CisternCore
@@ -15,6 +16,7 @@ import Testing
   private let synchronizationFault = Switch<DiskFaults.Fault>()
   private let transactions = Recorder<Void>()
   private let synchronizations = Recorder<Void>()
+  private let delivered = DeliveredReports()
 
   /// Opens a tier that commits only if a caller waits.
   private func openTier(
@@ -31,7 +33,8 @@ import Testing
       return synchronizationFault.peek()
     }
     return try CisternTestSupport.openTier(
-      scratch, limit: .mebibytes(4), durability: .powerCut, interval: .unreachable, faults: faults)
+      scratch, limit: .mebibytes(4), durability: .powerCut, delivered: delivered, interval: .unreachable, faults: faults
+    )
   }
 
   /// Stages writes that one transaction cannot hold, and returns whether each is on disk.
@@ -105,6 +108,20 @@ import Testing
     // The wait asks for a retry. Its empty change and its write-through succeed, and the removal of "b" fails.
     #expect(await Self.isCommitted(first, in: cache))
     #expect(synchronizations.count == 1 && transactions.count > 3)
+    try? await tier.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `the report of a failed write-through tells whether the device is full`(isFull: Bool) async throws {
+    let tier = try openTier(isFull: isFull)
+    try stage("k", in: tier.cache())
+    synchronizationFault.set(.inputOutput)
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    let reports = delivered.reports.withLock { $0 }
+    #expect(reports.map(\.code) == [.degraded])
+    let cause = reports.first?.cause as? LMDBError
+    #expect(cause?.code == (isFull ? LMDBError.Code.noSpace : .ioError))
+    synchronizationFault.set(nil)
     try? await tier.close()
   }
 
