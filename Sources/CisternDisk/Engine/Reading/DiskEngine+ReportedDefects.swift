@@ -32,6 +32,27 @@ extension DiskEngine {
 
   private static let defectCapacity = 1024
 
+  /// Whether a reported defect is not examined yet.
+  var hasReportedDefects: Bool { reportedDefects.withLock { !$0.isEmpty } }
+
+  /// Returns the defects that readers have reported since the last call.
+  func takeReportedDefects() -> [ReportedDefect] {
+    reportedDefects.withLock { reportedDefects in
+      defer { reportedDefects = [] }
+      return reportedDefects
+    }
+  }
+
+  /// Reports the damaged records among the defects again, because the transaction for their removal has failed.
+  ///
+  /// The error of a file is not reported again. A file that stays would otherwise be replaced or opened again without end.
+  func keepDamagedRecords(among defects: [ReportedDefect]) {
+    let records = defects.filter { if case .record = $0 { true } else { false } }
+    reportedDefects.withLock { reportedDefects in
+      reportedDefects += records.prefix(max(0, DiskEngine.defectCapacity - reportedDefects.count))
+    }
+  }
+
   /// Wakes the writer thread for maintenance, also during a pause if it must repair the file.
   func wakeForMaintenance(toRepair needsRepair: Bool = false) {
     monitor.change { state in

@@ -20,10 +20,12 @@ extension Writer {
     noteMaintenance()
   }
 
-  /// Requests maintenance if a dead generation must be purged or an invalidation walk is due.
+  /// Requests maintenance if a dead generation must be purged, an invalidation walk is due, or a reported defect is left.
   func noteMaintenance() {
     let isWalkDue = engine.partitions.contains { !$0.invalidations.isEmpty && !$0.invalidations.purgeable.isEmpty }
-    if !deadGenerations.isEmpty || isWalkDue { engine.monitor.withLock { $0.needsMaintenance = true } }
+    if !deadGenerations.isEmpty || isWalkDue || engine.hasReportedDefects {
+      engine.monitor.withLock { $0.needsMaintenance = true }
+    }
   }
 
   /// Lets time pass before the next maintenance, because the file has no room for it.
@@ -51,10 +53,16 @@ extension Writer {
   }
 
   private func examineDefects() throws(LMDBError) {
-    let defects = engine.reportedDefects.withLock { reported in
-      defer { reported = [] }
-      return reported
+    let defects = engine.takeReportedDefects()
+    do throws(LMDBError) {
+      try examine(defects)
+    } catch {
+      engine.keepDamagedRecords(among: defects)
+      throw error
     }
+  }
+
+  private func examine(_ defects: [ReportedDefect]) throws(LMDBError) {
     var records: [(partition: Partition, key: [UInt8])] = []
     for defect in defects {
       switch defect {

@@ -1,4 +1,5 @@
 import CisternTestSupport
+import Foundation
 import LMDB
 import Locking
 import Synchronization
@@ -76,6 +77,46 @@ import Testing
     #expect(failing.peek() == nil)
     #expect(cache.keys() == [])
     try await tier.close()
+  }
+
+  @Test(arguments: [DiskFaults.Fault.mapFull, .outOfResources])
+  func `a damaged record is removed although the first transaction for its removal fails`(
+    fault: DiskFaults.Fault
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    let delivered = DeliveredReports()
+    let next = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, delivered: delivered, faults: DiskFaults { next.take() })
+    let cache = try tier.cache(delivered: delivered)
+    cache.put("sound", bytes("sound"))
+    cache.put("damaged", value(1, size: 700))
+    try await tier.flush()
+    try damage(value(1, size: 700), in: scratch)
+    next.set(fault)
+    #expect(cache.get("damaged") == nil)
+    while next.peek() != nil { await Task.yield() }
+    // A commit ends the pause, and a flush the outage. Due maintenance then has a turn after some commits.
+    for _ in 0..<2 * WriterState.commitsInSequence {
+      cache.put("later", bytes("later"))
+      try? await tier.flush()
+    }
+    #expect(delivered.lost(.damaged) == [bytes("damaged")])
+    #expect(cache.keys() == ["sound", "later"])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  /// Changes a byte of every copy of the value in the open file.
+  private func damage(_ value: [UInt8], in scratch: TemporaryDirectory) throws {
+    let contents = try Data(contentsOf: scratch.dataFile)
+    let file = try FileHandle(forUpdating: scratch.dataFile)
+    var start = contents.startIndex
+    while let range = contents.range(of: Data(value), in: start..<contents.endIndex) {
+      try file.seek(toOffset: UInt64(range.lowerBound + 300))
+      try file.write(contentsOf: Data([contents[range.lowerBound + 300] ^ 1]))
+      start = range.upperBound
+    }
+    try file.close()
   }
 
   @Test func `a damaged file is replaced during a pause of maintenance`() async throws {
