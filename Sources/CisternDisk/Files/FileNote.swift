@@ -16,8 +16,17 @@ final class FileNote: Sendable {
     case left(DataFileFingerprint)
     /// This process has begun a change that is not noted yet.
     case changing
-    /// Another program has changed the file, or the device may lack pages of it.
-    case foreign
+    /// Another program has changed the file, or the device may lack pages of it. The file has had this size in bytes.
+    case foreign(size: Int64)
+
+    /// A size that the file has had, in bytes. LMDB makes no file shorter. Nil if it is not known.
+    var formerSize: Int64? {
+      switch self {
+      case .left(let fingerprint): fingerprint.size
+      case .changing: nil
+      case .foreign(let size): size
+      }
+    }
   }
 
   private let state = Guarded(State.changing)
@@ -29,7 +38,7 @@ final class FileNote: Sendable {
   ///   - claim: The claim on the directory.
   ///   - isTrusted: Whether all contents of the file are known to be sound.
   func begin(_ environment: Environment, _ claim: DirectoryClaim, isTrusted: Bool) {
-    state.withLock { $0 = isTrusted ? .changing : .foreign }
+    state.withLock { $0 = isTrusted ? .changing : .foreign(size: FileNote.size(of: environment)) }
     noteChanges(of: environment, claim)
   }
 
@@ -39,25 +48,36 @@ final class FileNote: Sendable {
   /// part would end the process.
   func expectChange(of environment: Environment, _ claim: DirectoryClaim) throws(LMDBError) {
     try state.withLock { (state) throws(LMDBError) in
-      guard case .left(let known) = state else { return }
+      guard let formerSize = state.formerSize else { return }
       // A file whose state is unknown counts as foreign.
       let current = try? environment.dataFileFingerprint()
-      if let current, current.size < known.size {
+      if let current, current.size < formerSize {
         throw LMDBError(
           .truncated, operation: "commit", message: "another program truncated the data file while it was open")
       }
+      let size = current?.size ?? formerSize
+      guard case .left(let known) = state else {
+        // No fingerprint ends the distrust.
+        state = .foreign(size: size)
+        return
+      }
       let isOurs = current != nil && (current == known || current == claim.notedFingerprint())
-      state = isOurs ? .changing : .foreign
+      state = isOurs ? .changing : .foreign(size: size)
       if !isOurs { claim.note(nil) }
     }
   }
 
   /// Ends the trust in the file after a failed write-through. The next opening checks its pages.
-  func distrust(_ claim: DirectoryClaim) {
+  func distrust(_ environment: Environment, _ claim: DirectoryClaim) {
     state.withLock { state in
-      state = .foreign
+      state = .foreign(size: state.formerSize ?? FileNote.size(of: environment))
       claim.note(nil)
     }
+  }
+
+  /// Returns the size of the file in bytes, or zero if it cannot be examined.
+  private static func size(of environment: Environment) -> Int64 {
+    (try? environment.dataFileFingerprint())?.size ?? 0
   }
 
   /// Notes the fingerprint that changes left the file with. Does nothing without changes.

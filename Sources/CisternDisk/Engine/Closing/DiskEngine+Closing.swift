@@ -105,7 +105,7 @@ extension DiskEngine {
     } catch {
       // The file is closed in any case. Without this error, its mark would say that the device has the commits.
       failure = error
-      file.note.distrust(claim)
+      file.note.distrust(file.environment, claim)
       claim.noteFailedSynchronization()
     }
     // Without a history, the next opening cannot notice that an older file was restored. It opens the file all the same.

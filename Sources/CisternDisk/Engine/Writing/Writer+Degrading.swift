@@ -59,7 +59,7 @@ extension Writer {
   func noteLostPages() {
     guard engine.options.durability == .powerCut, let file = engine.file else { return }
     needsNewMetaPage = true
-    file.note.distrust(engine.claim)
+    file.note.distrust(file.environment, engine.claim)
   }
 
   /// Schedules the next retry of the disk.
