@@ -81,6 +81,11 @@ package struct BootMark: Equatable, Sendable {
     case .failed, .unreadable: false
     }
   }
+
+  /// Whether a close that has written the file through can mark it as sound.
+  ///
+  /// A damaged mark may have told that another process failed to do so.
+  var canBecomeSound: Bool { state == .sound || state == .unsynchronized }
 }
 
 extension BootMark {

@@ -108,6 +108,22 @@ import Testing
     #expect(try markState() == .sound)
   }
 
+  @Test(arguments: [Durability.processCrash, .powerCut])
+  func `a close does not mark a file as sound if the mark is damaged`(durability: Durability) async throws {
+    let tier = try open(durability)
+    try tier.cache().put("k", bytes("k"))
+    // In place, because the open store has a claim on the file.
+    let handle = try FileHandle(forWritingTo: scratch.url("store/cistern.mark"))
+    try handle.write(contentsOf: bytes("damaged"))
+    try handle.close()
+    try await tier.close()
+    #expect(try markState() == .unreadable)
+    let first = try await opening()
+    #expect(first.reports == [.setAside] && first.count == 0)
+    #expect(try markState() == .sound)
+    #expect(try await opening().reports == [])
+  }
+
   @Test func `a file that an opening for synchronized commits could not write through is set aside`() async throws {
     try await fill(scratch, count: 10)
     try changeMark { ($0.state, $0.boot) = (.unsynchronized, currentBoot()) }

@@ -114,7 +114,7 @@ extension DiskEngine {
     try file.close()
     if let failure { throw failure }
     // Another process can have failed to write its commits through. A mark whose read fails may say that.
-    guard claim.isAlone(), let mark = try? claim.readMark(), mark.state != .failed else { return }
+    guard claim.isAlone(), let mark = try? claim.readMark(), mark.canBecomeSound else { return }
     try claim.write(
       BootMark(
         state: .sound, boot: currentBoot(), limit: limits.limit,
