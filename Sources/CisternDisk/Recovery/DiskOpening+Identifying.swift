@@ -40,11 +40,10 @@ extension DiskOpening {
   ///
   /// Another process may still use the former file. At its next commit, that process detects the replacement. If the file has no
   /// identity and another process has the store open, the file stays, because that process may use it.
-  mutating func requireIdentity(
-    _ file: DiskFile, _ expected: StoreIdentity?, isAlone: Bool
-  ) throws(LMDBError) -> DiskFile {
+  mutating func requireIdentity(_ file: DiskFile, _ marking: Marking) throws(LMDBError) -> DiskFile {
+    let expected = marking.former?.file.identity
     if file.isNew || (file.identity != nil && (expected == nil || file.identity == expected)) { return file }
-    if file.identity == nil, expected == nil || !isAlone {
+    if file.identity == nil, expected == nil || !marking.isAlone {
       try file.assignIdentity()
       return file
     }

@@ -27,35 +27,6 @@ extension DiskOpening {
     }
   }
 
-  /// Returns the mark of a data file that begins.
-  private func freshMark(_ identity: StoreIdentity?, isAlone: Bool) -> BootMark {
-    // Another process can write commits that it does not synchronize.
-    let isSynchronized = options.durability == .powerCut && isAlone
-    return BootMark(
-      state: isSynchronized ? .sound : .unsynchronized, boot: currentBoot(), limit: limits.limit,
-      file: MarkedFile(identity: identity))
-  }
-
-  /// Returns the mark under which this store can write to the file, or begin one. A missing mark is nil.
-  private func markForWriting(_ mark: BootMark?, beginning identity: StoreIdentity, isAlone: Bool) -> BootMark {
-    guard var mark else { return freshMark(identity, isAlone: isAlone) }
-    // The files can come from a store that synchronized its commits. A power cut can tear those of this store.
-    if options.durability == .processCrash, mark.state == .sound {
-      mark.state = .unsynchronized
-      mark.boot = currentBoot()
-    }
-    return mark
-  }
-
-  /// Returns the mark of an open file that is not the file of the former mark.
-  private func mark(of file: DiskFile, after former: BootMark, isAlone: Bool) -> BootMark {
-    // The distrust of the former file does not concern a new one.
-    if file.isNew, !former.isTrustworthy(boot: currentBoot()) { return freshMark(file.identity, isAlone: isAlone) }
-    var mark = former
-    mark.file = MarkedFile(identity: file.identity)
-    return mark
-  }
-
   /// Renames folders that have the name of a file of the store.
   mutating func setFoldersAside() {
     if options.isReadOnly { return }
@@ -112,31 +83,20 @@ extension DiskOpening {
     defer { self = opening }
     do {
       return try claim.withGate({ $0 as any Error }) { () throws(any Error) -> DiskFile in
-        let mark = try claim.readMark()
-        let isAlone = claim.isAlone()
-        let newIdentity = StoreIdentity()
         // Required even if the process is not alone: the attempt can release the shared lock.
         defer { claim.share() }
-        if isAlone, let reason = opening.markUntrusted(mark) {
-          try opening.setAside(reason)
-        } else {
-          opening.compareHistory(mark)
-        }
-        // The mark is written before the file changes or begins, because a power cut could tear the file.
-        let current = opening.markForWriting(mark, beginning: newIdentity, isAlone: isAlone)
-        if current != mark { try claim.write(current) }
-        var file = try opening.openOrReplace(claim, beginning: newIdentity)
+        var marking = try opening.beginMarking(claim)
+        var file = try opening.openOrReplace(claim, beginning: marking.newIdentity)
         do {
-          file = try opening.requireIdentity(file, mark?.file.identity, isAlone: isAlone)
+          file = try opening.requireIdentity(file, marking)
           if let fault = opening.options.faults.atOpening() { throw fault.error(of: "open") }
-          if current.file.identity != file.identity {
-            try claim.write(opening.mark(of: file, after: current, isAlone: isAlone))
-          }
+          try opening.agree(on: file, &marking, claim)
+          try opening.endUnsynchronized(file, &marking, claim)
         } catch {
           try? file.close()
           throw error
         }
-        file.note.begin(file.environment, claim, isTrusted: isAlone || mark?.file.fingerprint != nil)
+        file.note.begin(file.environment, claim, isTrusted: marking.isTrusted)
         return file
       }
     } catch let error as LMDBError {

@@ -56,53 +56,17 @@ struct DiskOpening {
   // MARK: To write
 
   private mutating func openToWrite(_ claim: DirectoryClaim) throws(CisternError) -> DiskFile {
-    let mark = try system { () throws(SystemError) in try claim.readMark() }
-    let isAlone = claim.isAlone()
-    if isAlone {
-      DiskDirectory.removeCopy(in: directory)
-      if let reason = markUntrusted(mark) { try setAside(reason) } else { compareHistory(mark) }
-    } else if let mark, mark.limit != limits.limit {
-      throw CisternError(
-        .storeInUse,
-        "another process has the store open with a disk limit of \(mark.limit) bytes; open it with the same limit",
-        location: directory)
-    } else {
-      compareHistory(mark)
-    }
-    // The mark must say `unsynchronized` before the first write that a power cut could tear. It keeps this state
-    // while other processes can write such commits.
-    let wasUnsynchronized = mark?.state == .unsynchronized
-    // The file that this process would set aside is in use.
-    let isFailed = mark?.state == .failed && !isAlone
-    let isUnsynchronized = options.durability == .processCrash
-    // If this process is alone, the file was checked. Otherwise the processes that have it open vouch for it in the
-    // mark.
-    let fingerprint = isAlone ? DataFileFingerprint(of: path) : mark?.file.fingerprint
-    let begins = (DiskDirectory.fileSize(path) ?? 0) == 0
-    let newIdentity = StoreIdentity()
-    var newMark = BootMark(
-      state: isFailed ? .failed : isUnsynchronized || wasUnsynchronized ? .unsynchronized : .sound, boot: currentBoot(),
-      limit: limits.limit,
-      file: MarkedFile(
-        identity: begins ? newIdentity : mark?.file.identity, fingerprint: fingerprint,
-        history: begins ? nil : mark?.file.history))
-    if isUnsynchronized || mark?.isValid(for: fingerprint, limit: limits.limit) != true {
-      try write(newMark, claim, isNew: mark == nil)
-    }
-    var file = try openTrusted(newIdentity)
+    var marking = try beginMarking(claim)
+    var file = try openTrusted(claim, beginning: marking.newIdentity)
     do throws(CisternError) {
-      file = try identified(file, mark?.file.identity, isAlone: isAlone)
+      file = try identified(file, marking)
       if let fault = options.faults.atOpening() { throw cisternError(fault.error(of: "open")) }
-      if !isAlone { try requireLayout(of: file, mark, claim) }
-      try agree(on: file, &newMark, claim)
-      if isAlone, wasUnsynchronized, !isUnsynchronized {
-        try synchronize(file, claim)
-        newMark.state = .sound
-        try write(newMark, claim, isNew: false)
-      }
-      if isAlone {
+      if !marking.isAlone { try requireLayout(of: file, marking.former, claim) }
+      try agree(on: file, &marking, claim)
+      try endUnsynchronized(file, &marking, claim)
+      if marking.isAlone {
         file = try replaceIfUnsuitable(file, claim)
-        try agree(on: file, &newMark, claim)
+        try agree(on: file, &marking, claim)
         // If this fails, caches with other spellings of their names are not found. The next commit fails for the same
         // reason.
         try? file.normalizeNames()
@@ -112,19 +76,8 @@ struct DiskOpening {
       try? file.close()
       throw error
     }
-    file.note.begin(file.environment, claim, isTrusted: isAlone || fingerprint != nil)
+    file.note.begin(file.environment, claim, isTrusted: marking.isTrusted)
     return file
-  }
-
-  /// Writes the commits of a store that did not synchronize them through to the device.
-  private func synchronize(_ file: DiskFile, _ claim: DirectoryClaim) throws(CisternError) {
-    do throws(LMDBError) {
-      if let fault = options.faults.atSynchronization() { throw fault.error(of: "synchronize") }
-      try file.environment.synchronize(force: true)
-    } catch {
-      claim.noteFailedSynchronization()
-      throw cisternError(error)
-    }
   }
 
   /// Throws if a file that another process has open has another layout than the options name. The former mark is then back, because
@@ -140,40 +93,26 @@ struct DiskOpening {
       location: directory)
   }
 
-  private mutating func identified(
-    _ file: DiskFile, _ expected: StoreIdentity?, isAlone: Bool
-  ) throws(CisternError) -> DiskFile {
+  private mutating func identified(_ file: DiskFile, _ marking: Marking) throws(CisternError) -> DiskFile {
     do {
-      return try requireIdentity(file, expected, isAlone: isAlone)
+      return try requireIdentity(file, marking)
     } catch {
       throw cisternError(error)
     }
   }
 
-  /// Writes the file's identity into the mark if the two differ.
-  ///
-  /// The file is then from an older version, or replaces one that could not be used. Its history begins here.
-  private func agree(on file: DiskFile, _ mark: inout BootMark, _ claim: DirectoryClaim) throws(CisternError) {
-    guard file.identity != mark.file.identity else { return }
-    mark.file = MarkedFile(identity: file.identity)
-    try write(mark, claim, isNew: false)
-  }
-
-  private func write(_ mark: BootMark, _ claim: DirectoryClaim, isNew: Bool) throws(CisternError) {
-    try system { () throws(SystemError) in
-      try claim.write(mark)
-      if isNew { try DiskDirectory.synchronize(directory) }
-    }
-  }
-
   /// Opens the file. If LMDB finds a defect in it, sets it aside and begins an empty one.
-  private mutating func openTrusted(_ newIdentity: StoreIdentity) throws(CisternError) -> DiskFile {
+  private mutating func openTrusted(
+    _ claim: DirectoryClaim, beginning newIdentity: StoreIdentity
+  ) throws(CisternError) -> DiskFile {
     do {
       return try DiskFile.open(
         directory: directory, options: environmentOptions(mapSize: currentMapSize),
         layout: .any(beginning: options.layoutOfNewFile), checkingRows: pagesChecked > 0, newIdentity: newIdentity)
     } catch {
       guard error.isAboutTheFile else { throw cisternError(error) }
+      // Otherwise, another process would conclude that a foreign program removed the file.
+      claim.forgetDataFile()
       try setAside("\(error)")
     }
     let (directory, options, layout) = (directory, environmentOptions(), options.layoutOfNewFile)
