@@ -17,7 +17,7 @@ extension DiskOpening {
     /// Whether no other process has the store open.
     let isAlone: Bool
 
-    /// Whether the contents of the file are known to be sound: this process has checked them, or others vouch for them in the mark.
+    /// Whether the contents of the file are known to be sound: this process has checked them, or the mark vouches for them.
     var isTrusted: Bool { isAlone || former?.file.fingerprint != nil }
   }
 
@@ -93,7 +93,7 @@ extension DiskOpening {
     return mark
   }
 
-  /// Throws if the processes that have the store open use another limit. The map of a file must have the same size in all of them.
+  /// Throws if the processes that have the store open use another limit. The map of a file must have one size in all of them.
   private func requireLimit(of mark: BootMark?) throws(CisternError) {
     guard let mark, mark.limit != limits.limit else { return }
     throw CisternError(

@@ -20,6 +20,13 @@ struct DiskOpening {
   private(set) var reports: [StoreReport] = []
   /// The report of missing or older contents. It is apart from `reports`, because a store repeats an opening that fails.
   var historyReport: StoreReport?
+  /// The reports of an opening that fails, and that a further one does not repeat.
+  ///
+  /// A further one finds older contents again, but not missing ones, because the mark names the next file already.
+  var reportsOfFailure: [StoreReport] {
+    guard let historyReport, historyReport.code == .filesReplaced else { return reports }
+    return reports + [historyReport]
+  }
   /// The number of pages that were checked before LMDB opened the file.
   var pagesChecked = 0
 

@@ -125,6 +125,61 @@ import Testing
     #expect(file.causes(damage))
   }
 
+  @Test(arguments: [false, true])
+  func `a removed file is reported once, although an open store fails to begin the next one at first`(
+    isClosed: Bool
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    let delivered = DeliveredReports()
+    let next = Switch<DiskFaults.Fault>()
+    var faults = DiskFaults()
+    faults.atOpening = { next.take() }
+    let tier = try openTier(scratch, delivered: delivered, interval: .unreachable, faults: faults)
+    let cache = try tier.cache()
+    cache.put("before", bytes("before"))
+    try await tier.flush()
+    try FileManager.default.removeItem(at: scratch.dataFile)
+    next.set(.outOfResources)
+    cache.put("lost", bytes("lost"))
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    #expect(next.peek() == nil && tier.engine.mode == .degraded)
+    if !isClosed {
+      // This flush begins the file, and tells of the lost value.
+      try? await tier.flush()
+      #expect(tier.engine.mode == .active && cache.keys() == [])
+    }
+    // Without a further flush.
+    if tier.detach() { await tier.release() }
+    let outage: Set<StoreReport.Code> = [.degraded, .recovered]
+    #expect(delivered.reportCodes.filter { !outage.contains($0) } == [.filesReplaced])
+    let toldAgain = DeliveredReports()
+    let again = try openTier(scratch, delivered: toldAgain)
+    try await again.close()
+    #expect(toldAgain.reportCodes == [])
+  }
+
+  @Test(arguments: [StoreReport.Code.filesReplaced, .setAside])
+  func `a removed or unusable file is reported once, although the first opening fails`(
+    report: StoreReport.Code
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, count: 10)
+    if report == .filesReplaced {
+      try FileManager.default.removeItem(at: scratch.dataFile)
+    } else {
+      try Data("garbage".utf8).write(to: scratch.dataFile)
+    }
+    let delivered = DeliveredReports()
+    var faults = DiskFaults()
+    faults.atOpening = { .outOfResources }
+    for _ in 0..<2 {
+      #expect(throws: CisternError.self) { _ = try openTier(scratch, delivered: delivered, faults: faults) }
+    }
+    let tier = try openTier(scratch, delivered: delivered)
+    #expect(delivered.reportCodes == [report])
+    try await tier.close()
+  }
+
   /// Creates a store that is larger than the smaller limit.
   private func fillLarge(_ scratch: TemporaryDirectory, _ layout: DiskLayout) async throws {
     let tier = try openTier(scratch, layout: layout)

@@ -6,7 +6,7 @@ extension DiskOpening {
   /// - Parameters:
   ///   - report: The handler of all later reports.
   ///   - owner: The owner of the handler.
-  ///   - reports: The reports of the opening are appended here, also if it fails after the file was opened.
+  ///   - reports: The reports of the opening are appended here. If it fails, only those that a further opening does not repeat.
   /// - Returns: The engine.
   /// - Throws: ``CisternError`` if the file cannot be opened, or the writer thread cannot be started.
   consuming func open(
@@ -20,7 +20,13 @@ extension DiskOpening {
     } catch {
       throw DiskDirectory.unusable(directory, error)
     }
-    let file = try openFile(claim)
+    let file: DiskFile?
+    do throws(CisternError) {
+      file = try openFile(claim)
+    } catch {
+      reports += reportsOfFailure
+      throw error
+    }
     let engine = DiskEngine(directory: directory, options: options, limits: limits, claim: claim, file: file)
     engine.counters.pagesChecked.store(pagesChecked, ordering: .relaxed)
     engine.addReporter(report, for: owner.number)

@@ -114,9 +114,7 @@ extension Writer {
     opening.historyReport = historyReport
     defer { for report in opening.reports { self.report(report) } }
     try followDirectory(&opening)
-    let file = try opening.reopen(engine.claim)
-    // The mark may no longer show the difference. If this attempt fails, a later one delivers the report.
-    historyReport = opening.historyReport
+    let file = try reopen(&opening)
     deadGenerations = []
     extents = nil
     extraMargin = 0
@@ -142,6 +140,21 @@ extension Writer {
     // Before the commits into the new file: all records that are left are staged.
     if isOther { for partition in engine.partitions { partition.reportFileLoss() } }
     return isContinued
+  }
+
+  /// Opens the file again, and keeps the report of missing or older contents that the mark may no longer show.
+  ///
+  /// If this attempt fails, a later one or the close delivers the report.
+  private func reopen(_ opening: inout DiskOpening) throws(LMDBError) -> DiskFile {
+    do throws(LMDBError) {
+      let file = try opening.reopen(engine.claim)
+      historyReport = opening.historyReport
+      return file
+    } catch {
+      // The mark names the next file before that begins. It shows older contents until the file is open.
+      if opening.historyReport?.code == .filesReplaced { historyReport = opening.historyReport }
+      throw error
+    }
   }
 
   /// Makes readers use the file, after its generations and invalidations are known. Returns whether it has all commits of the

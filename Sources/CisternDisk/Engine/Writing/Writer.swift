@@ -117,6 +117,7 @@ final class Writer {
     commitStaged()
     engine.mode = .closed
     engine.failWaiters(engine.closedError("wait for a commit"))
+    if let historyReport { report(historyReport) }
     pendingReports += engine.closeFile()
     let waiters = engine.monitor.change { state in
       state.life = .stopped
