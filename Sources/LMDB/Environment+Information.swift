@@ -69,11 +69,12 @@ extension Environment {
   /// Waits until all commits are on disk. With `force`, also writes to disk if the durability is `noSync` or
   /// `noMetaSync`.
   package func synchronize(force: Bool = true) throws(LMDBError) {
-    try whileOpen("synchronize") { () throws(LMDBError) in
+    let operation = LMDBError.synchronizeOperation
+    try whileOpen(operation) { () throws(LMDBError) in
       if options.isReadOnly {
-        throw LMDBError(.readOnly, operation: "synchronize", message: "the environment is read-only")
+        throw LMDBError(.readOnly, operation: operation, message: "the environment is read-only")
       }
-      try check(unsafe mdb_env_sync(handle, force ? 1 : 0), "synchronize")
+      try check(unsafe mdb_env_sync(handle, force ? 1 : 0), operation)
     }
   }
 }

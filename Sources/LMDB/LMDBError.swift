@@ -106,13 +106,16 @@ extension LMDBError: CustomStringConvertible {
 extension LMDBError {
   /// The operation of LMDB's own commit.
   package static let commitOperation = "commit"
+  /// The operation of a write-through apart from a commit.
+  package static let synchronizeOperation = "synchronize"
 
   /// Whether the system can have reported with this error that the device lacks pages of earlier commits.
   ///
-  /// Only a commit writes pages through. The error of a file that cannot grow has another operation, and concerns no earlier
-  /// commit.
+  /// Only a commit and a write-through do that. The error of a file that cannot grow has another operation, and concerns no
+  /// earlier commit.
   package var canReportLostPages: Bool {
-    operation == LMDBError.commitOperation && (code == .ioError || code == .noSpace)
+    (operation == LMDBError.commitOperation || operation == LMDBError.synchronizeOperation)
+      && (code == .ioError || code == .noSpace)
   }
 }
 

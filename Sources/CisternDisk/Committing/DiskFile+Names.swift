@@ -15,7 +15,10 @@ extension DiskFile {
   ///
   /// Of caches with equal names, the newest one keeps the name. The others are removed, because it is not known
   /// which of their values are newer.
-  func normalizeNames() throws(LMDBError) {
+  ///
+  /// - Parameter beforeCommit: Called at the end of the transaction, if a name must change.
+  /// - Throws: `LMDBError` if the file cannot be read or written, and the error of `beforeCommit`. No name is changed then.
+  func normalizeNames(_ beforeCommit: () throws(LMDBError) -> Void) throws(LMDBError) {
     let others = try storedNames().filter { storedNames in
       storedNames.count > 1 || storedNames.contains { !$0.name.utf8.elementsEqual($0.name.normalizedForKey().utf8) }
     }
@@ -42,6 +45,7 @@ extension DiskFile {
           MetaTable.value(kept.generation), forKey: MetaTable.partition(name), in: meta)
       }
       try step.finish(in: &transaction)
+      try beforeCommit()
     }
   }
 

@@ -40,11 +40,17 @@ extension DiskOpening {
   ///
   /// Another process may still use the former file. At its next commit, that process detects the replacement. If the file has no
   /// identity and another process has the store open, the file stays, because that process may use it.
-  mutating func requireIdentity(_ file: DiskFile, _ marking: Marking) throws(LMDBError) -> DiskFile {
+  mutating func requireIdentity(
+    _ file: DiskFile, _ marking: Marking, _ claim: DirectoryClaim
+  ) throws(LMDBError) -> DiskFile {
     let expected = marking.former?.file.identity
     if file.isNew || (file.identity != nil && (expected == nil || file.identity == expected)) { return file }
     if file.identity == nil, expected == nil || !marking.isAlone {
-      try file.assignIdentity()
+      let faults = options.faults
+      try notingLostPages(claim) { () throws(LMDBError) in
+        if let fault = faults.atSynchronization() { throw fault.error(of: LMDBError.synchronizeOperation) }
+        try file.assignIdentity()
+      }
       return file
     }
     try file.close()
@@ -55,6 +61,38 @@ extension DiskOpening {
     }
     return try DiskFile.open(
       directory: directory, options: environmentOptions(), layout: .only(options.layoutOfNewFile))
+  }
+
+  /// Stores every name of a cache in normalization form C.
+  ///
+  /// If this fails, caches with other spellings of their names are not found. The next commit fails for the same reason.
+  mutating func normalizeNames(of file: DiskFile, _ claim: DirectoryClaim) {
+    let faults = options.faults
+    try? notingLostPages(claim) { () throws(LMDBError) in
+      try file.normalizeNames { () throws(LMDBError) in
+        if let fault = faults.atCommit() { throw fault.error(of: LMDBError.commitOperation) }
+      }
+    }
+  }
+
+  /// Calls `body`, which changes a file that is being opened. Notes an error after which the device may lack pages.
+  ///
+  /// Linux reports lost pages once. The next opening checks the file, or sets it aside if it has commits without synchronization.
+  private mutating func notingLostPages(
+    _ claim: DirectoryClaim, _ body: () throws(LMDBError) -> Void
+  ) throws(LMDBError) {
+    do throws(LMDBError) {
+      try body()
+    } catch {
+      // A commit without synchronization writes no page through.
+      let writesThrough = options.durability == .powerCut || error.operation == LMDBError.synchronizeOperation
+      if writesThrough, error.canReportLostPages {
+        mayLackPages = true
+        claim.note(nil)
+        claim.noteFailedSynchronization()
+      }
+      throw error
+    }
   }
 
   /// Returns whether a read-only store can use the file. A file that belongs to another store than the mark is not

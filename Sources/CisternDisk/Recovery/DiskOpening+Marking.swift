@@ -105,7 +105,7 @@ extension DiskOpening {
   /// Writes the commits of a store that did not synchronize them through to the device.
   private func synchronize(_ file: DiskFile, _ claim: DirectoryClaim) throws(CisternError) {
     do throws(LMDBError) {
-      if let fault = options.faults.atSynchronization() { throw fault.error(of: "synchronize") }
+      if let fault = options.faults.atSynchronization() { throw fault.error(of: LMDBError.synchronizeOperation) }
       try file.environment.synchronize(force: true)
     } catch {
       claim.noteFailedSynchronization()

@@ -88,7 +88,7 @@ extension DiskOpening {
         var marking = try opening.beginMarking(claim)
         var file = try opening.openOrReplace(claim, beginning: marking.newIdentity)
         do {
-          file = try opening.requireIdentity(file, marking)
+          file = try opening.requireIdentity(file, marking, claim)
           if let fault = opening.options.faults.atOpening() { throw fault.error(of: "open") }
           try opening.agree(on: file, &marking, claim)
           try opening.endUnsynchronized(file, &marking, claim)

@@ -29,6 +29,8 @@ struct DiskOpening {
   }
   /// The number of pages that were checked before LMDB opened the file.
   var pagesChecked = 0
+  /// Whether the device may lack pages of the file, because this opening could not write its changes through.
+  var mayLackPages = false
 
   init(directory: String, options: DiskOptions, limits: DiskLimits) {
     self.directory = directory
@@ -66,7 +68,7 @@ struct DiskOpening {
     var marking = try beginMarking(claim)
     var file = try openTrusted(claim, beginning: marking.newIdentity)
     do throws(CisternError) {
-      file = try identified(file, marking)
+      file = try identified(file, marking, claim)
       if let fault = options.faults.atOpening() { throw cisternError(fault.error(of: "open")) }
       if !marking.isAlone { try requireLayout(of: file, marking.former, claim) }
       try agree(on: file, &marking, claim)
@@ -74,16 +76,14 @@ struct DiskOpening {
       if marking.isAlone {
         file = try replaceIfUnsuitable(file, claim)
         try agree(on: file, &marking, claim)
-        // If this fails, caches with other spellings of their names are not found. The next commit fails for the same
-        // reason.
-        try? file.normalizeNames()
+        normalizeNames(of: file, claim)
       }
     } catch {
       // An open file would be shared with the next opening, whose options can differ. A file that a step has closed stays closed.
       try? file.close()
       throw error
     }
-    file.note.begin(file.environment, claim, isTrusted: marking.isTrusted)
+    file.note.begin(file.environment, claim, isTrusted: marking.isTrusted && !mayLackPages)
     return file
   }
 
@@ -100,9 +100,11 @@ struct DiskOpening {
       location: directory)
   }
 
-  private mutating func identified(_ file: DiskFile, _ marking: Marking) throws(CisternError) -> DiskFile {
+  private mutating func identified(
+    _ file: DiskFile, _ marking: Marking, _ claim: DirectoryClaim
+  ) throws(CisternError) -> DiskFile {
     do {
-      return try requireIdentity(file, marking)
+      return try requireIdentity(file, marking, claim)
     } catch {
       throw cisternError(error)
     }

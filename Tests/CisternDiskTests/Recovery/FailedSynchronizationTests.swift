@@ -1,12 +1,13 @@
 import CisternTestSupport
 import CisternTesting
 import Foundation
+import LMDB
 import Testing
 
 @testable import CisternCore
 @testable import CisternDisk
 
-/// Files without synchronized commits that could not be written through at their end.
+/// Files that an opening or a close could not write through.
 ///
 /// The system reports that only once. The next write-through succeeds, although the device lacks pages.
 @Suite struct FailedSynchronizationTests {
@@ -130,6 +131,65 @@ import Testing
     #expect(throws: CisternError.self) { _ = try open(.powerCut, failing: .inputOutput) }
     let first = try await opening()
     #expect(first.reports == [.setAside] && first.count == 0)
+  }
+
+  /// Removes the identity from the file and the mark, as a version without identities would have left them.
+  private func removeIdentity() throws {
+    let opening = DiskOpening(
+      directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
+      limits: try DiskLimits(.mebibytes(16), location: ""))
+    let file = try DiskFile.open(
+      directory: scratch.store, options: opening.environmentOptions(), layout: .only(.tested))
+    try file.environment.withWrite { (transaction) throws(LMDBError) in
+      let isRemoved = try transaction.remove(MetaTable.identity, in: file.meta)
+      #expect(isRemoved)
+    }
+    try file.close()
+    try changeMark { $0.file = MarkedFile(fingerprint: DataFileFingerprint(of: scratch.dataFile.path)) }
+  }
+
+  @Test(arguments: [Durability.processCrash, .powerCut])
+  func `a file whose new identity an opening could not write through is set aside or checked`(
+    durability: Durability
+  ) async throws {
+    try await fill(scratch, count: 10)
+    try removeIdentity()
+    #expect(throws: CisternError.self) { _ = try open(durability, failing: .inputOutput) }
+    let mark = BootMark([UInt8](try Data(contentsOf: scratch.url("store/cistern.mark")))[...])
+    #expect(mark.state == (durability == .powerCut ? .sound : .failed) && mark.file.fingerprint == nil)
+    let first = try await opening()
+    #expect(first.reports == (durability == .powerCut ? [] : [.setAside]))
+    #expect(first.count == (durability == .powerCut ? 10 : 0))
+  }
+
+  @Test func `the next opening checks a file in which an opening could not commit the names of caches`() async throws {
+    let (transactionFault, transactions) = (Switch<DiskFaults.Fault>(), Recorder<Void>())
+    let faults = DiskFaults {
+      transactions.record(())
+      return transactionFault.peek()
+    }
+    func openSynchronized() throws -> DiskTier {
+      try openTier(scratch, durability: .powerCut, interval: .unreachable, faults: faults)
+    }
+    var tier = try openSynchronized()
+    // As earlier versions did, with the name in another Unicode form.
+    let partition = tier.engine.partition(named: "cafe\u{301}")
+    _ = tier.engine.stage(.record(key: bytes("k"), DiskPartition.metadata(), bytes: [1]), in: partition)
+    try await tier.flush()
+    try await tier.close()
+    transactionFault.set(.inputOutput)
+    tier = try openSynchronized()
+    transactionFault.set(nil)
+    // A write-through confirms nothing without a new commit.
+    let count = transactions.count
+    _ = tier.engine.nextTicket()
+    try await tier.flush()
+    #expect(transactions.count == count + 1)
+    try await tier.close()
+    tier = try openSynchronized()
+    #expect(tier.engine.counters.pagesChecked.load(ordering: .relaxed) > 0)
+    #expect(try tier.cache("caf\u{e9}").get("k") == [1])
+    try await tier.close()
   }
 
   @Test(arguments: [false, true])

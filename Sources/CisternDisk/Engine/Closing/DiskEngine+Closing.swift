@@ -100,7 +100,7 @@ extension DiskEngine {
     guard !options.isReadOnly else { return try file.close() }
     var failure: LMDBError?
     do {
-      try injectFault(options.faults.atSynchronization(), in: "synchronize")
+      try injectFault(options.faults.atSynchronization(), in: LMDBError.synchronizeOperation)
       try file.environment.synchronize(force: true)
     } catch {
       // The file is closed in any case. Without this error, its mark would say that the device has the commits.

@@ -35,7 +35,7 @@ extension DiskOpening {
     if options.isReadOnly { return engine }
     ExitCommit.register()
     do {
-      try Writer.start(for: engine)
+      try Writer.start(for: engine, needsNewMetaPage: mayLackPages)
     } catch {
       reports += engine.closeFile()
       throw CisternError(

@@ -124,7 +124,7 @@ extension Writer {
     }
     do {
       if needsNewMetaPage { try advanceTransaction(in: file) }
-      try engine.injectFault(engine.options.faults.atSynchronization(), in: "synchronize")
+      try engine.injectFault(engine.options.faults.atSynchronization(), in: LMDBError.synchronizeOperation)
       try file.environment.synchronize(force: true)
       return nil
     } catch {

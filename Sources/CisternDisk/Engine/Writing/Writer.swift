@@ -34,7 +34,7 @@ final class Writer {
   var historyReport: StoreReport?
   /// Whether the newest meta page may be missing on the device, although the next write-through would succeed. A commit with
   /// changes ends this.
-  var needsNewMetaPage = false
+  var needsNewMetaPage: Bool
   /// Whether the last owner has closed the store.
   private(set) var isStopping = false
   /// The reports of the current commit group. Their handlers can end the process, so they run after the group is
@@ -43,16 +43,22 @@ final class Writer {
 
   static let groupsBetweenReaderChecks = 256
 
-  init(engine: DiskEngine) {
+  init(engine: DiskEngine, needsNewMetaPage: Bool) {
     self.engine = engine
+    self.needsNewMetaPage = needsNewMetaPage
     deviceRoom = DeviceRoom(engine.limits)
     fileIdentity = engine.file?.identity
     retryDelay = engine.options.retryInterval.clampedNanoseconds
   }
 
   /// Starts the writer thread of the engine.
-  static func start(for engine: DiskEngine) throws(SystemError) {
-    try SystemThread.start { Writer(engine: engine).run() }
+  ///
+  /// - Parameters:
+  ///   - engine: The engine.
+  ///   - needsNewMetaPage: Whether the newest meta page may be missing on the device.
+  /// - Throws: `SystemError` if the system has no further thread.
+  static func start(for engine: DiskEngine, needsNewMetaPage: Bool) throws(SystemError) {
+    try SystemThread.start { Writer(engine: engine, needsNewMetaPage: needsNewMetaPage).run() }
   }
 
   /// Runs the duties of the writer thread until the store is closed.
