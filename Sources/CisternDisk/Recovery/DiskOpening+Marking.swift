@@ -96,10 +96,11 @@ extension DiskOpening {
   /// Throws if the processes that have the store open use another limit. The map of a file must have one size in all of them.
   private func requireLimit(of mark: BootMark?) throws(CisternError) {
     guard let mark, mark.limit != limits.limit else { return }
-    throw CisternError(
-      .storeInUse,
-      "another process has the store open with a disk limit of \(mark.limit) bytes; open it with the same limit",
-      location: directory)
+    let reason =
+      mark.state == .unreadable
+      ? "another process has the store open, and the mark of the data file is damaged; close the store there first"
+      : "another process has the store open with a disk limit of \(mark.limit) bytes; open it with the same limit"
+    throw CisternError(.storeInUse, reason, location: directory)
   }
 
   /// Writes the commits of a store that did not synchronize them through to the device.

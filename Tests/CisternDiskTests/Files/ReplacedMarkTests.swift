@@ -65,6 +65,31 @@ import Testing
     try await tier.close()
   }
 
+  @Test func `a close leaves the mark of a file that another process has begun`() async throws {
+    let tier = try openTier(scratch)
+    try tier.cache().put("before", bytes("before"))
+    try await tier.flush()
+    try await fill(other, count: 10)
+    try Data(contentsOf: other.dataFile).write(to: scratch.dataFile, options: .atomic)
+    // In place, because the open store has a claim on the file.
+    try Data(contentsOf: other.url("store/cistern.mark")).write(to: scratch.url("store/cistern.mark"))
+    try await tier.close()
+    let delivered = DeliveredReports()
+    let next = try openTier(scratch, delivered: delivered)
+    #expect(try next.cache().keys().count == 10)
+    #expect(delivered.reportCodes == [])
+    try await next.close()
+  }
+
+  @Test func `an opening beside another process names the damage of the mark`() throws {
+    let child = try ChildProcess("hold", scratch.store, "\(16 << 20)", "processCrash")
+    #expect(child.readLine() == "holding")
+    try Data("damaged".utf8).write(to: scratch.url("store/cistern.mark"))
+    let error = #expect(throws: CisternError.self) { try openTier(scratch) }
+    #expect(error?.code == .storeInUse && error?.message.contains("the mark of the data file is damaged") == true)
+    _ = child.kill()
+  }
+
   @Test func `a directory that another process has open with another limit is used after that process has ended`()
     async throws
   {

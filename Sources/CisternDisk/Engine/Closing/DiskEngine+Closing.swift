@@ -115,6 +115,8 @@ extension DiskEngine {
     if let failure { throw failure }
     // Another process can have failed to write its commits through. A mark whose read fails may say that.
     guard claim.isAlone(), let mark = try? claim.readMark(), mark.canBecomeSound else { return }
+    // Another process has begun another file. Its mark says which one the directory has.
+    if let marked = mark.file.identity, marked != file.identity { return }
     try claim.write(
       BootMark(
         state: .sound, boot: currentBoot(), limit: limits.limit,
