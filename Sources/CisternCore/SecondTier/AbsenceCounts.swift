@@ -40,7 +40,7 @@ final class ComparedRead: Sendable {
     number = count.number.load(ordering: .sequentiallyConsistent)
   }
 
-  /// Whether the tier has answered since the read began that it has no such record.
+  /// Whether a caller has missed the record since the read began.
   ///
   /// A caller that misses the record looks in memory after that. If the result is false inside the critical section of the key, the
   /// caller finds the value there that this critical section puts into memory.
