@@ -72,14 +72,16 @@ func exitWithHungDisk() throws -> Never {
 }
 
 /// A forked child exits with its own open store. Then the parent ends without exit handlers.
-func exitFromFork() throws -> Never {
+func exitFromFork() async throws -> Never {
   let tier = try openToExit("store")
+  try await tier.flush()
   try stage(1, in: tier)
-  let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> Int32).self)
-  let process = fork()
+  let process = forkWhileThreadsSleep()
   if process == 0 {
-    try stage(2, in: try openToExit("child"))
-    exit(0)
+    let own = try openToExit("child")
+    try stage(2, in: own)
+    // A release would close the store.
+    withExtendedLifetime(own) { exit(0) }
   }
   var status: Int32 = 0
   unsafe waitpid(process, &status, 0)

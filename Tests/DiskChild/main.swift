@@ -160,7 +160,7 @@ case "exit-stores":
 case "exit-writer": try await exitFromWriter()
 case "exit-committing": try exitDuringCommit()
 case "exit-hung": try exitWithHungDisk()
-case "exit-fork": try exitFromFork()
+case "exit-fork": try await exitFromFork()
 case "open":
   say("open")
   while true { sleep(1000) }
@@ -188,9 +188,7 @@ default: exit(2)
 /// Forks, and uses the inherited cache in the child. The child may use only operations that need no other thread,
 /// because a fork copies only the calling thread.
 func forkAndTry(_ cache: any TransactionalPartition, _ first: [UInt8]) -> Never {
-  // Swift does not offer `fork`, for this reason.
-  let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> Int32).self)
-  let process = fork()
+  let process = forkWhileThreadsSleep()
   if process == 0 {
     let found = cache.withRecord(forKey: first.rawSpan) { _, bytes in bytes.byteCount }
     var isRefused = false

@@ -1,0 +1,50 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Forks while all other threads of the process sleep. Returns zero in the child.
+///
+/// A fork copies only the calling thread. If another one is inside a lock of the Swift runtime, for example to look up the metadata of a
+/// type, the child waits for that lock without end. A sleeping thread is in no such lock. Swift does not offer `fork`, for this reason.
+func forkWhileThreadsSleep() -> Int32 {
+  while !othersSleep() { usleep(1000) }
+  let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> Int32).self)
+  return fork()
+}
+
+/// Whether all threads but the calling one sleep, as far as the system tells.
+private func othersSleep() -> Bool {
+  guard let folder = unsafe opendir("/proc/self/task") else { return true }
+  defer { unsafe closedir(folder) }
+  let caller = callingThread()
+  while let entry = unsafe readdir(folder) {
+    let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) {
+      unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    guard let thread = Int32(name), thread != caller else { continue }
+    if state(ofThread: thread) != UInt8(ascii: "S") { return false }
+  }
+  return true
+}
+
+/// Returns the number of the calling thread in the folder of the process's threads.
+private func callingThread() -> Int32? {
+  var bytes = [CChar](repeating: 0, count: 64)
+  let count = unsafe readlink("/proc/thread-self", &bytes, bytes.count)
+  let path = String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  return path.split(separator: "/").last.flatMap { Int32($0) }
+}
+
+/// Returns the state of a thread as the kernel names it, or nil if the thread has ended.
+private func state(ofThread thread: Int32) -> UInt8? {
+  let file = unsafe open("/proc/self/task/\(thread)/stat", O_RDONLY)
+  guard file >= 0 else { return nil }
+  defer { close(file) }
+  var bytes = [UInt8](repeating: 0, count: 512)
+  let count = unsafe read(file, &bytes, bytes.count)
+  // The state follows the name of the program, which is in parentheses.
+  guard let end = bytes.prefix(max(0, count)).lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return nil }
+  return bytes[end + 2]
+}
