@@ -66,7 +66,10 @@ extension SecondTierReader {
       } else {
         return snapshotAfterExpiry(of: key, isOwnOf: flight)
       }
-    } else if let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) {
+    } else if let secondTier {
+      guard let interpretation = interpretedRecord(of: key, in: secondTier) else {
+        return snapshotPromotedMeanwhile(of: key, isOwnOf: flight) ?? snapshot
+      }
       if case .usable(let found) = interpretation {
         noteRead(found.timing.tags, of: key, watched)
         add(found.value, found.timing, to: &snapshot)
@@ -78,6 +81,20 @@ extension SecondTierReader {
       }
     }
     return snapshot
+  }
+
+  /// Reads the key again if memory has a value after the second tier had no record.
+  ///
+  /// As in a look-up, another reader may have promoted the value before the second tier evicted the record. A dependent write would
+  /// otherwise replace that value as if the key were absent. A promotion does not change the version of the key.
+  ///
+  /// - Returns: The state of the key. Nil if memory has no value.
+  @usableFromInline
+  @inline(never)
+  func snapshotPromotedMeanwhile(
+    of key: HashedKey<Key>, isOwnOf flight: Flight<Value>?
+  ) -> ReadSnapshot<Key, Value>? {
+    table.peek(key.key, hash: key.hash) == nil ? nil : snapshot(of: key, isOwnOf: flight)
   }
 
   /// Ends the value of an entry whose time is up, and reads the key again. Another process may have written or used the

@@ -140,9 +140,14 @@ extension SecondTierReader {
   func valueWithoutPromotion(of key: HashedKey<Key>) -> Value? {
     if let held = table.peek(key.key, hash: key.hash), !held.isGone(at: lifetimes.now()) { return held.value }
     if let shown = shownByEdits(key.key) { return shown }
-    guard let secondTier, case .usable(let found)? = interpretedRecord(of: key, in: secondTier)
-    else { return nil }
-    return found.value
+    guard let secondTier else { return nil }
+    if let interpretation = interpretedRecord(of: key, in: secondTier) {
+      guard case .usable(let found) = interpretation else { return nil }
+      return found.value
+    }
+    // As in a look-up, another reader may have promoted the value before the second tier evicted the record.
+    guard let held = table.peek(key.key, hash: key.hash), !held.isGone(at: lifetimes.now()) else { return nil }
+    return held.value
   }
 }
 
