@@ -165,9 +165,11 @@ extension Draft {
 
   /// Watches a key below, before its first read or write in this draft or in a draft of this one.
   func see(_ key: Key) {
-    guard state.withLock({ !$0.hasSeen(key) }) else { return }
-    let seen = parent.watch(key)
-    if !state.withLock({ $0.see(key, seen) }) { parent.unwatch(key) }
+    while let saveCount = state.withLock({ $0.hasSeen(key) ? nil : $0.saveCount }) {
+      let seen = parent.watch(key)
+      if state.withLock({ $0.see(key, seen, since: saveCount) }) { return }
+      parent.unwatch(key)
+    }
   }
 
   private func seeForItself(_ key: Key) {

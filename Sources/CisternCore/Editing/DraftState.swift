@@ -9,6 +9,8 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var mergedValues: [Key: Value] = [:]
   private var bases: [Key: DraftBase<Value>] = [:]
   private var newestBaseNumber = DraftBaseNumber.zero
+  /// The number of saves that have ended.
+  private(set) var saveCount: UInt64 = 0
   /// The number of writes of each key that has a base or a write. Drafts of this one and concurrent saves compare it.
   private var writeCounts: [Key: DraftWriteCount] = [:]
   /// The count of all other keys. It is greater than each forgotten count, so that no later count equals that of an earlier write.
@@ -69,9 +71,15 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 // MARK: Seeing
 
 extension DraftState {
-  /// Adds the base of a key before its first use. Returns false if another caller was first.
-  mutating func see(_ key: Key, _ seen: SeenKey) -> Bool {
-    if bases[key] != nil { return false }
+  /// Adds the base of a key before its first use.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - seen: The state of the key below.
+  ///   - saveCount: The number of ended saves before the key was read below. The draft's own save must be no conflict.
+  /// - Returns: False if another caller was first, or if a save has ended since.
+  mutating func see(_ key: Key, _ seen: SeenKey, since saveCount: UInt64) -> Bool {
+    if bases[key] != nil || saveCount != self.saveCount { return false }
     bases[key] = DraftBase(seen)
     renumber(key)
     // Drafts of this one compare it, so it must not change with the count of unused keys.
@@ -244,6 +252,7 @@ extension DraftState {
     _ saved: DraftState, _ keys: [Key: SavedKey]
   ) -> (former: DraftState, unseen: [Key], followed: [Key]) {
     let former = self
+    saveCount += 1
     batch = Batch(layering: batch.layering)
     mergedValues = [:]
     for key in former.batch.keys where writeCount(of: key) != saved.writeCount(of: key) {

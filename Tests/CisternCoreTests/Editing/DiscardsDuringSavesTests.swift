@@ -95,13 +95,13 @@ struct DiscardsDuringSavesTests {
       State.ShownWrite(key: "a", count: count, write: .store(value, WriteOptions()), shown: value)
     }
     var state = State(layering: .edits)
-    _ = state.see("a", seen(0))
+    _ = state.see("a", seen(0), since: 0)
     let early = write(1, after: state.writeCount(of: "a"))
     _ = state.write([early])
     let saved = state.beginComparing()
     // The save has written, which is the first change, and another writer has changed the key since.
     _ = state.empty()
-    _ = state.see("a", seen(2))
+    _ = state.see("a", seen(2), since: 0)
     let late = write(2, after: state.writeCount(of: "a"))
     _ = state.write([late])
     let end = state.endSaving(saved, ["a": SavedKey(version: VersionBelow(changes: 1), tags: [], isOwn: true)])
