@@ -109,7 +109,7 @@ extension SecondTierReader {
   /// An invalidation that concerns a value with these tags changes the version of the key from now on.
   @inlinable
   func noteRead(_ tags: [String], of key: HashedKey<Key>, _ watched: EntryTable<Key, Value>.Watched) {
-    table.noteRead(key, tags: tags, version: watched.version, since: watched.invalidationVersion)
+    table.noteRead(key, tags: tags, after: watched)
   }
 
   @inlinable

@@ -9,14 +9,20 @@ extension EntryTable {
     @usableFromInline let version: KeyVersion
     /// The invalidation version when the key was read.
     @usableFromInline let invalidationVersion: InvalidationVersion
+    /// The number of removals of all keys when the key was read.
+    @usableFromInline let versionOfAll: WriteVersion
     /// Whether the entry belongs to the flight that the caller asked about.
     @usableFromInline let isOwn: Bool
 
     @inlinable
-    init(held: CachedValue<Value>?, version: KeyVersion, invalidationVersion: InvalidationVersion, isOwn: Bool) {
+    init(
+      held: CachedValue<Value>?, version: KeyVersion, invalidationVersion: InvalidationVersion,
+      versionOfAll: WriteVersion, isOwn: Bool
+    ) {
       self.held = held
       self.version = version
       self.invalidationVersion = invalidationVersion
+      self.versionOfAll = versionOfAll
       self.isOwn = isOwn
     }
   }
@@ -60,14 +66,20 @@ extension EntryTable {
   func noteRead(
     _ key: HashedKey<Key>, tags: [String], version: KeyVersion, since invalidationVersion: InvalidationVersion
   ) {
+    shards.withShard(of: key.hash) { $0.noteRead(key, tags: tags, version: version, since: invalidationVersion) }
+  }
+
+  /// Notes that a writer read a watched key's value outside memory, after it called ``watched(_:isOwnOf:)``.
+  ///
+  /// A removal of all keys in place of an invalidation is no invalidation to compare with. If one came since, the key's watched
+  /// version changes now.
+  @usableFromInline
+  func noteRead(_ key: HashedKey<Key>, tags: [String], after watched: Watched) {
     shards.withShard(of: key.hash) { shard in
-      guard shard.versions.hasValue(of: version, for: key) else { return }
-      if invalidationVersion < shard.invalidations.newest,
-        shard.invalidations.concerns(key.key, tags: tags, since: invalidationVersion)
-      {
-        shard.versions.note(.replacement, on: key)
-      } else {
-        shard.noteRead(key, tags: tags)
+      if shard.versionOfAll == watched.versionOfAll {
+        shard.noteRead(key, tags: tags, version: watched.version, since: watched.invalidationVersion)
+      } else if shard.versions.hasValue(of: watched.version, for: key) {
+        shard.versions.noteRemovedRead(of: key)
       }
     }
   }
@@ -88,7 +100,8 @@ extension EntryTable {
       if let held { shard.noteRead(key, tags: held.timing.tags) }
       return Watched(
         held: held, version: shard.versions[key]?.version ?? KeyVersion(),
-        invalidationVersion: shard.invalidations.newest, isOwn: flight.map { Entry.isOwn($0, entry) } ?? false)
+        invalidationVersion: shard.invalidations.newest, versionOfAll: shard.versionOfAll,
+        isOwn: flight.map { Entry.isOwn($0, entry) } ?? false)
     }
   }
 }

@@ -100,6 +100,12 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
     for key in Set(read).union(edited) { watched[key]?.version.changes &+= 1 }
   }
 
+  /// Notes that a removal of all keys took the value that a writer has read before. The removal has ended the fetches already.
+  @usableFromInline
+  mutating func noteRemovedRead(of key: HashedKey<Key>) {
+    watched[key]?.version.changes &+= 1
+  }
+
   /// Notes that no key has unconfirmed edits any more.
   @usableFromInline
   mutating func endEdits() {

@@ -78,6 +78,23 @@ extension Shard {
     reads.note(key, tags: tags, version: version)
   }
 
+  /// Notes that a writer has read a watched key's value with these tags, at these versions of the key and of the invalidations.
+  ///
+  /// If a later invalidation concerns the value, the key's watched version changes now.
+  @usableFromInline
+  mutating func noteRead(
+    _ key: HashedKey<Key>, tags: [String], version: KeyVersion, since invalidationVersion: InvalidationVersion
+  ) {
+    guard versions.hasValue(of: version, for: key) else { return }
+    if invalidationVersion < invalidations.newest,
+      invalidations.concerns(key.key, tags: tags, since: invalidationVersion)
+    {
+      versions.note(.replacement, on: key)
+    } else {
+      noteRead(key, tags: tags)
+    }
+  }
+
   @inlinable
   func isInvalidated(_ held: CachedValue<Value>, forKey key: @autoclosure () -> Key) -> Bool {
     guard held.invalidationVersion != invalidationVersion else { return false }

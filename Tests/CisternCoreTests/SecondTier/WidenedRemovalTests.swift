@@ -195,4 +195,23 @@ import Testing
       try #require(cache.checkInvariants() == [])
     }
   }
+
+  @Test func `an update whose read of the second tier began before a removal runs again without the value`() throws {
+    let tier = SmallTier()
+    let store = try Store(
+      secondTier: tier, memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure(clock: ManualClock()))
+    let cache = try store.cache("p", of: Int.self, keyedBy: String.self)
+    cache["k"] = 1
+    store.trimMemory(to: .bytes(0))
+    let remove: @Sendable () -> Void = { cache.removeAll(tagged: "other") }
+    tier.state.withLock { $0.duringRead = remove }
+    var received: [Int?] = []
+    cache.updateValue(forKey: "k") { value in
+      received.append(value)
+      value = (value ?? 10) + 1
+    }
+    #expect(received == [1, nil])
+    #expect(cache["k"] == 11)
+    #expect(cache.checkInvariants() == [])
+  }
 }
