@@ -27,11 +27,20 @@ extension SecondTierReader {
   @inline(never)
   func valueAfterExpiry(of key: HashedKey<Key>) -> Value? {
     endExpired(key)
-    guard secondTier != nil,
-      case .absent(let writeVersion, let invalidationVersion) = table.lookUp(
-        key.key, hash: key.hash, at: lifetimes.now())
-    else { return nil }
-    return valueInSecondTier(key, if: .untouched(writeVersion: writeVersion, invalidationVersion: invalidationVersion))
+    guard secondTier != nil else { return nil }
+    switch table.lookUp(key.key, hash: key.hash, at: lifetimes.now()) {
+    case .absent(let writeVersion, let invalidationVersion):
+      return valueInSecondTier(
+        key, if: .untouched(writeVersion: writeVersion, invalidationVersion: invalidationVersion))
+    // Another writer has stored a value since, and the look-up counts a hit.
+    case .hit(let value):
+      return value
+    case .hitToNote(let value, let uses):
+      writeUse(uses, of: key)
+      return value
+    case .stale, .expired:
+      return nil
+    }
   }
 
   /// Notifies observers that the value of a key has expired, unless they know.
@@ -56,7 +65,7 @@ extension SecondTierReader {
       return
     }
     guard let secondTier, shownByEdits(key.key) == nil,
-      case .absent(let writeVersion, _) = table.lookUp(key.key, hash: key.hash, at: lifetimes.now()),
+      let writeVersion = table.versionsIfUnheld(key)?.writeVersion,
       let metadata = secondTier.partition.metadata(of: secondTier.bytes(key.key).rawSpan), isEnded(metadata)
     else { return }
     var gone: RecordIdentity?

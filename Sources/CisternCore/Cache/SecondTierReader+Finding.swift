@@ -28,9 +28,16 @@ extension SecondTierReader {
       return findRecord(key, if: condition, accepting: demand)
     case .expired:
       endExpired(key)
-      guard secondTier != nil, case .absent(let condition) = table.find(key, at: lifetimes.now(), accepting: demand)
-      else { return nil }
-      return findRecord(key, if: condition, accepting: demand)
+      guard secondTier != nil else { return nil }
+      switch table.find(key, at: lifetimes.now(), accepting: demand) {
+      case .absent(let condition):
+        return findRecord(key, if: condition, accepting: demand)
+      // Another writer has stored a value since, and the look-up counts a hit.
+      case .held(let held, let isStale, let uses):
+        return loaded(held, isStale: isStale, noting: uses, of: key)
+      case .unaccepted, .expired:
+        return nil
+      }
     }
   }
 

@@ -18,9 +18,7 @@ extension SecondTierReader {
   /// Notifies observers of a value that only a staged write has. A write of the key since the loss has its own event.
   private func announceStaged(_ key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) {
     if shownByEdits(key.key) != nil { return }
-    guard
-      case .absent(let writeVersion, let invalidationVersion) = table.lookUp(
-        key.key, hash: key.hash, at: lifetimes.now()),
+    guard let (writeVersion, invalidationVersion) = table.versionsIfUnheld(key),
       case .usable(let found)? = interpretedRecord(of: key, in: secondTier)
     else { return }
     let condition = WriteCondition<Value>.untouched(

@@ -32,8 +32,7 @@ extension SecondTierReader {
     noteUse(of: key)
     // Memory has no value, or another one.
     guard lifetimes.isUseDue(metadata),
-      case .absent(let writeVersion, let invalidationVersion) = table.lookUp(
-        key.key, hash: key.hash, at: lifetimes.now()),
+      let (writeVersion, invalidationVersion) = table.versionsIfUnheld(key),
       let secondTier, let record = secondTier.read(key.key), lifetimes.isUseDue(record.metadata),
       let rewriting = used(record, of: key.key)
     else { return }

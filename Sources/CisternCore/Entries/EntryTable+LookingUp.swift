@@ -47,6 +47,22 @@ extension EntryTable {
     }
   }
 
+  /// Returns the write version of a key without a value in memory, and the invalidation version. Returns nil if memory holds a
+  /// value. Does not count as a look-up.
+  @usableFromInline
+  func versionsIfUnheld(
+    _ key: HashedKey<Key>
+  ) -> (writeVersion: WriteVersion, invalidationVersion: InvalidationVersion)? {
+    shards.withShard(of: key.hash) { shard in
+      if let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget),
+        shard.slots[number].entry.held != nil
+      {
+        return nil
+      }
+      return (shard.writeVersion(of: key.fingerprint), shard.invalidations.newest)
+    }
+  }
+
   /// Returns the value that memory holds for a key, expired or not. Does not count as a use.
   @inlinable
   func peek(_ key: Key, hash: UInt64) -> CachedValue<Value>? {
