@@ -23,6 +23,10 @@ package final class DiskPartition: RecordReaderOwner {
 
   package func withdraw(_ format: ValueFormat) { partition.formats.withdraw(format) }
 
+  package func namesOtherCodec(forVersion schemaVersion: UInt32) -> Bool {
+    !owner.isClosed && engine.namesOtherCodec(forVersion: schemaVersion, of: partition)
+  }
+
   package func withRecord<Result>(
     forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) throws -> Result
   ) rethrows -> Result? {

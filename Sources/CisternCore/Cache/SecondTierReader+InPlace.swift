@@ -74,9 +74,10 @@ extension SecondTierReader {
     }
   }
 
-  /// Reports a record that cannot be decoded.
+  /// Reports a record that cannot be decoded, unless another process wrote it with another codec.
   @usableFromInline
   func undecodable(_ record: RecordIdentity, of key: HashedKey<Key>, _ error: any Error) -> Interpretation<Value> {
+    if let secondTier, secondTier.partition.namesOtherCodec(forVersion: schemaVersion) { return .foreign }
     reports.send(
       StoreReport(
         .notDecodable, "a record could not be decoded and was removed; it is fetched again when it is wanted",

@@ -38,7 +38,7 @@ enum Interpretation<Value: Sendable> {
   /// The record must be removed, for this reason. Indirect, because the identity is large, and look-ups copy the
   /// result.
   indirect case unusable(DiscardReason, RecordIdentity)
-  /// A newer version of the schema wrote it. It reads as absent, and stays.
+  /// A newer version of the schema wrote it, or another process's codec. It reads as absent, and stays.
   case foreign
 }
 

@@ -25,6 +25,11 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// - Parameter format: The format of the opening.
   func withdraw(_ format: ValueFormat)
 
+  /// Returns whether another process has named another codec than this one's for the records of a schema version.
+  ///
+  /// The cache asks only about a record that it cannot decode, outside all locks. It leaves such a record.
+  func namesOtherCodec(forVersion schemaVersion: UInt32) -> Bool
+
   /// The state of the tier. Reading it is cheap; the cache reads it inside critical sections.
   var mode: SecondTierStatistics.Mode { get }
 

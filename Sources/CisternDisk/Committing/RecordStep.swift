@@ -100,6 +100,17 @@ struct RecordStep {
     return condition.allows(for: metadata, record.extracting(header.value))
   }
 
+  /// Returns the schema version of the key's record. Nil if the key has no sound record.
+  func schemaVersion(
+    ofRecord fullKey: [UInt8], of generation: Generation, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> UInt32? {
+    let key = DiskKey(generation: generation, key: fullKey.rawSpan)
+    guard let record = try transaction.value(forKey: key, in: tables.records) else { return nil }
+    guard let header = RecordHeader(record, under: key) else { return nil }
+    guard !key.isDigest || record.extracting(header.key).hasSameBytes(as: fullKey.rawSpan) else { return nil }
+    return header.metadata(of: record).schemaVersion
+  }
+
   /// Removes the key's record, if the file has one.
   ///
   /// - Parameters:

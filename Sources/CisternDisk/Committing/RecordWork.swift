@@ -128,6 +128,17 @@ enum RecordWork: ~Copyable {
     }
   }
 
+  /// Returns the schema version of the key's record. Nil if the key has no sound record.
+  mutating func schemaVersion(
+    ofRecord key: [UInt8], of generation: Generation, in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> UInt32? {
+    try change(in: &transaction) { (step, transaction) throws(LMDBError) -> UInt32? in
+      try step.schemaVersion(ofRecord: key, of: generation, in: transaction)
+    } extents: { (step, target) throws(LMDBError) -> UInt32? in
+      try step.schemaVersion(ofRecord: key, of: generation, in: &target)
+    }
+  }
+
   /// Removes the key's record, if the file has one.
   ///
   /// - Parameters:

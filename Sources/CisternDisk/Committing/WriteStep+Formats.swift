@@ -7,7 +7,7 @@ extension WriteStep {
     for format in partition.formats.unwritten {
       let written = try transaction.codec(ofVersion: format.schemaVersion, of: partition.name, in: file.meta)
       if let written, written != format.codec {
-        partition.formats.noteConflict(of: format, with: written)
+        partition.noteConflict(of: format, with: written)
         continue
       }
       outcome.formats.append((partition, format))
@@ -18,5 +18,14 @@ extension WriteStep {
       outcome.hasChanges = true
       outcome.touchedPages += 1
     }
+  }
+
+  /// Returns whether the file names another codec for the version of the key's record. This process must then leave the record.
+  mutating func hasRecordOfOtherCodec(
+    _ key: [UInt8], of generation: Generation, in partition: Partition, _ transaction: inout IndexTransaction
+  ) throws(LMDBError) -> Bool {
+    guard partition.formats.hasConflicts else { return false }
+    let version = try records.schemaVersion(ofRecord: key, of: generation, in: &transaction)
+    return version.map { partition.isOfOtherCodec($0) } ?? false
   }
 }

@@ -112,7 +112,7 @@ struct WriteStep: ~Copyable {
     return invalidationVersion
   }
 
-  /// Removes the key's record, if the file has one.
+  /// Removes the key's record, if the file has one, and names no other codec for it.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -124,6 +124,8 @@ struct WriteStep: ~Copyable {
   ) throws(LMDBError) {
     let generation = try generation(of: partition, creating: false, in: &transaction.transaction)
     guard generation != .zero else { return }
+    // The write that the removal stands for can be one that the file refused, or a record that this codec cannot decode.
+    if try hasRecordOfOtherCodec(key, of: generation, in: partition, &transaction) { return }
     switch try records.remove(key, of: generation, in: &transaction) {
     case .sound?, .damaged?: outcome.countRemoval(of: partition)
     case nil: break

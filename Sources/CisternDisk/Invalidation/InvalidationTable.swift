@@ -22,8 +22,10 @@ final class InvalidationTable: Sendable {
   /// The newest local version.
   private let newest = Atomic<InvalidationVersion>(.zero)
   /// Readers must compare the records of snapshots before this transaction. The greatest number while an
-  /// invalidation is in force.
+  /// invalidation is in force, and after ``compareAlways()``.
   private let barrier = Atomic<TransactionNumber>(.zero)
+  /// Whether readers compare each record, because records of another codec must not be shown.
+  private let comparesAlways = Atomic<Bool>(false)
 
   /// The newest local version.
   var invalidationVersion: InvalidationVersion { newest.load(ordering: .acquiring) }
@@ -90,7 +92,17 @@ final class InvalidationTable: Sendable {
     }
   }
 
-  /// Whether no invalidation is in force.
+  /// Lets readers compare each record from now on, also while no invalidation is in force.
+  ///
+  /// A caller can then conceal records for another reason without a cost for other readers.
+  func compareAlways() {
+    state.withLock { state in
+      comparesAlways.store(true, ordering: .relaxed)
+      note(state)
+    }
+  }
+
+  /// Whether no invalidation is in force. Always false after ``compareAlways()``.
   var isEmpty: Bool { barrier.load(ordering: .relaxed) != .max }
 
   /// The invalidations in force, with local versions. For tests and tools.
@@ -218,7 +230,8 @@ final class InvalidationTable: Sendable {
   /// The barrier must come first: a reader that sees the new version must compare its records with the
   /// invalidation.
   private func note(_ state: InvalidationState) {
-    barrier.store(state.inForce.isEmpty ? state.purgedTransaction : .max, ordering: .sequentiallyConsistent)
+    let compares = !state.inForce.isEmpty || comparesAlways.load(ordering: .relaxed)
+    barrier.store(compares ? .max : state.purgedTransaction, ordering: .sequentiallyConsistent)
     newest.store(state.newest, ordering: .sequentiallyConsistent)
   }
 }

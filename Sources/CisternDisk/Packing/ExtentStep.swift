@@ -160,6 +160,20 @@ struct ExtentStep: ~Copyable {
     } ?? false
   }
 
+  /// Returns the schema version of the key's record. Nil if the key has no sound record.
+  mutating func schemaVersion(
+    ofRecord key: [UInt8], of generation: Generation,
+    in target: inout some ExtentTarget & ~Copyable & ~Escapable
+  ) throws(LMDBError) -> UInt32? {
+    guard let found = try find(key.rawSpan, RecordDigest(of: key.rawSpan), of: generation, in: &target) else {
+      return nil
+    }
+    return try withRecord(at: found.address, in: target) { record -> UInt32? in
+      guard let header = PackedHeader(record, at: found.address) else { return nil }
+      return header.metadata(of: record).schemaVersion
+    } ?? nil
+  }
+
   // MARK: Ends
 
   /// Writes the records, and the rows that changed. It must be the last change of the transaction.

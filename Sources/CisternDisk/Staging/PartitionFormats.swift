@@ -101,6 +101,15 @@ final class PartitionFormats: Sendable {
     }
   }
 
+  /// Returns the format of a version that no commit has compared with the file; nil for none.
+  func uncomparedFormat(ofVersion schemaVersion: UInt32) -> ValueFormat? {
+    guard hasUnknown.load(ordering: .acquiring) else { return nil }
+    return known.withLock { known -> ValueFormat? in
+      guard let format = known[schemaVersion], format.inFile.isUnknown else { return nil }
+      return ValueFormat(codec: format.codec, schemaVersion: schemaVersion)
+    }
+  }
+
   /// Returns the conflict of a version's format with the file. Returns nil if the formats are equal.
   func conflict(ofVersion schemaVersion: UInt32) -> FormatConflict? {
     guard hasConflicts else { return nil }

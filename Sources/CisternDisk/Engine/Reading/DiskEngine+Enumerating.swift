@@ -41,7 +41,7 @@ extension DiskEngine {
     let environment = file.environment
     guard let transaction = beginRead(of: environment) else { return nil }
     let generation = generation(of: partition, in: transaction, of: file)
-    var walk = RecordWalk(range: range, invalidations: partition.invalidations, snapshot: transaction.transactionNumber)
+    var walk = RecordWalk(range: range, of: partition, snapshot: transaction.transactionNumber)
     guard generation != .zero else {
       if partition.isLearned { return walk }
       return nil

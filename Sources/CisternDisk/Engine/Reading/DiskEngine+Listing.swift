@@ -51,8 +51,9 @@ extension DiskEngine {
     return false
   }
 
-  /// Returns whether neither a staged write nor an invalidation hides a record that was read earlier.
+  /// Returns whether neither a staged write, an invalidation nor another codec hides a record that was read earlier.
   private func shows(_ metadata: RecordMetadata, key: RawSpan, of partition: Partition) -> Bool {
+    if partition.isOfOtherCodec(metadata.schemaVersion) { return false }
     if let entry = partition.stagedEntryExceptRewrite(forKey: key) {
       // Another process may have written the record after it invalidated the staged one.
       guard case .written(let number)? = partition.condition(of: entry), metadata.invalidationVersion >= number else {

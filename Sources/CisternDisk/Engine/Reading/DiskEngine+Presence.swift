@@ -90,7 +90,7 @@ extension DiskEngine {
       }
       guard let metadata = record.metadata else { return .absent }
       if let condition, condition.holds(for: metadata, record.value) { return .absent }
-      switch partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot) {
+      switch partition.visibility(of: metadata, key: key, snapshot: snapshot) {
       case .visible: return .found(body(record))
       case .concealed: return .absent
       case .outdated: continue

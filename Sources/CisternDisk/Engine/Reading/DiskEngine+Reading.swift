@@ -156,7 +156,7 @@ extension DiskEngine {
     return .absent
   }
 
-  /// Calls `body` with a sound record, unless an invalidation conceals it.
+  /// Calls `body` with a sound record, unless an invalidation conceals it, or it has another codec.
   @inline(__always)
   private func show<Result>(
     _ record: borrowing ReadableRecord<some ReadableHeader>, forKey key: RawSpan, in partition: Partition,
@@ -168,7 +168,7 @@ extension DiskEngine {
     var metadata = record.header.metadata(of: record.bytes)
     let visibility: InvalidationTable.Visibility =
       partition.invalidations.isVisibleWithoutComparison(at: snapshot)
-      ? .visible : partition.invalidations.visibility(of: metadata, key: key, snapshot: snapshot)
+      ? .visible : partition.visibility(of: metadata, key: key, snapshot: snapshot)
     switch visibility {
     case .visible:
       recency.mark(record.mark)

@@ -4,6 +4,7 @@ import LMDB
 /// The records that an enumeration finds in one snapshot.
 struct RecordWalk: ~Copyable {
   let range: RecordRange
+  let partition: Partition
   let invalidations: InvalidationTable
   let snapshot: TransactionNumber
   /// Whether the keys must begin with bytes.
@@ -12,14 +13,15 @@ struct RecordWalk: ~Copyable {
   /// Whether an invalidation ended after the snapshot, so that its records cannot be compared with it.
   var isOutdated = false
 
-  init(range: RecordRange, invalidations: InvalidationTable, snapshot: TransactionNumber) {
+  init(range: RecordRange, of partition: Partition, snapshot: TransactionNumber) {
     self.range = range
     hasPrefix = !range.prefix.isEmpty
-    self.invalidations = invalidations
+    self.partition = partition
+    invalidations = partition.invalidations
     self.snapshot = snapshot
   }
 
-  /// Adds a record, unless an invalidation conceals it.
+  /// Adds a record, unless an invalidation conceals it, or it has another codec.
   ///
   /// - Parameters:
   ///   - metadata: The metadata, as the file has it.
@@ -28,7 +30,7 @@ struct RecordWalk: ~Copyable {
   mutating func add(_ metadata: RecordMetadata, key: RawSpan, digest: RawSpan? = nil) {
     // The invalidations are read after the record, so that every earlier one applies to it.
     if !invalidations.isVisibleWithoutComparison(at: snapshot) {
-      switch invalidations.visibility(of: metadata, key: key, snapshot: snapshot) {
+      switch partition.visibility(of: metadata, key: key, snapshot: snapshot) {
       case .visible: break
       case .concealed: return
       case .outdated:

@@ -20,6 +20,17 @@ extension DiskEngine {
     }
   }
 
+  /// Returns whether the file names another codec than the partition for a schema version.
+  ///
+  /// Looks at the file only until a commit has compared the codecs. Does not note the result, because the file can be replaced.
+  func namesOtherCodec(forVersion schemaVersion: UInt32, of partition: Partition) -> Bool {
+    if isInherited { return false }
+    guard let format = partition.formats.uncomparedFormat(ofVersion: schemaVersion) else {
+      return partition.isOfOtherCodec(schemaVersion)
+    }
+    return writtenCodec(like: format, of: partition).map { $0 != format.codec } ?? false
+  }
+
   private func conflict(with codec: String, _ format: ValueFormat, of partition: Partition) -> CisternError {
     FormatConflict(format: format, otherCodec: codec).error(of: partition, in: directory)
   }
