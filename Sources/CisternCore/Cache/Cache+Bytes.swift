@@ -4,7 +4,7 @@ extension Cache {
   /// The call copies and decodes nothing, and does not fill memory. The view ends with `body`, which the compiler
   /// checks. `body` runs inside a read transaction, under no lock. It may use the cache, and should be short: the space
   /// on disk cannot be reused during the transaction. Writes in `body` do not wait for room, so memory holds all of
-  /// them until their commit.
+  /// them until their commit. `body` must not wait for a task that closes a store: the close waits for `body`.
   ///
   /// On disk, the checksum of the whole record is verified before `body` runs. A damaged record is a miss, and is
   /// removed. A value that waits for its commit is shown from the bytes that will be written. A value that only memory

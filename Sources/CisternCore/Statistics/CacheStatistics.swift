@@ -65,7 +65,7 @@ public struct CacheStatistics: Sendable, Equatable {
   /// The number of lookups that a tier answered.
   public var hits: Int { memoryHits &+ diskHits }
 
-  /// The number of all lookups.
+  /// The number of all lookups. A load that joins a flight counts among ``joins`` alone.
   public var lookUps: Int { hits &+ misses }
 
   /// The fraction of lookups that a tier answered, from 0 to 1. It is 0 before the first lookup.
