@@ -21,9 +21,9 @@ public protocol SecondTierPartition: Sendable {
 
   /// Returns whether the key has a record.
   ///
-  /// The cache asks before it puts a value into memory if another call has missed the record, or listed the records, since the
-  /// value was read. If the record has left, the reader gets the value, and memory does not keep it. Otherwise, the value would
-  /// return after another reader has missed it.
+  /// The cache asks before it puts a value that it has read into memory. It does so only if another call has missed the record, or
+  /// listed the records, in the meantime. If the record has left, the reader gets the value, and memory does not keep it. Otherwise,
+  /// the value would return after another reader has missed it.
   ///
   /// The default implementation reads the record. A tier that counts reads in the order of eviction implements the
   /// method, because the call is not a use of the record. So does a tier whose reads take long.

@@ -10,6 +10,13 @@ struct DraftsMeetDiscardsTests {
 
   private static func run(_ meanwhile: Meanwhile) { meanwhile.removeAll().forEach { $0() } }
 
+  /// Runs the actions during the load of "a" by the draft's next operation, which watches the key already.
+  private static func run(_ meanwhile: Meanwhile, duringLoadBy draft: Draft<String, Fields>, _ subject: FieldsSubject) {
+    subject.tier?.setAfterLoad { _ in
+      if draft.state.withLock({ $0.hasSeen("a") }) { run(meanwhile) }
+    }
+  }
+
   @Test(arguments: [false, true])
   func `a write that begins before a discard or a save, and ends after it, conflicts with a later change`(
     isSaved: Bool
@@ -23,10 +30,7 @@ struct DraftsMeetDiscardsTests {
       meanwhile.record {
         if isSaved { #expect(throws: Never.self) { try draft.save() } } else { draft.discard() }
       }
-      subject.tier?.setAfterLoad { _ in
-        // The write has begun to watch the key, and reads the value below.
-        if draft.state.withLock({ $0.hasSeen("a") }) { Self.run(meanwhile) }
-      }
+      Self.run(meanwhile, duringLoadBy: draft, subject)
       draft["a"] = ["mine": 1]
       subject.tier?.setAfterLoad(nil)
       try #require(meanwhile.count == 0 && draft.writtenKeys == ["a"] && draft.conflicts == [])
@@ -61,10 +65,7 @@ struct DraftsMeetDiscardsTests {
           draft.see("a")
         }
       }
-      subject.tier?.setAfterLoad { _ in
-        // The read has begun to watch the key.
-        if draft.state.withLock({ $0.hasSeen("a") }) { Self.run(meanwhile) }
-      }
+      Self.run(meanwhile, duringLoadBy: draft, subject)
       try #require(draft["a"] == ["v": 1] && meanwhile.count == 0)
       subject.tier?.setAfterLoad(nil)
       draft["a"] = ["mine": 1]
@@ -88,10 +89,7 @@ struct DraftsMeetDiscardsTests {
         draft.discard()
         draft["a"] = ["mine": 1]
       }
-      subject.tier?.setAfterLoad { _ in
-        // The read has begun to watch the key.
-        if draft.state.withLock({ $0.hasSeen("a") }) { Self.run(meanwhile) }
-      }
+      Self.run(meanwhile, duringLoadBy: draft, subject)
       try #require(draft["a"] == ["v": 1] && meanwhile.count == 0)
       subject.tier?.setAfterLoad(nil)
       cache["a"] = ["theirs": 1]

@@ -41,6 +41,15 @@ import Testing
     #expect(partition.generation == 1 && !partition.wholeLoss.hidesRecords)
   }
 
+  /// Stages a batch that does not fit into the transaction of a clear and an invalidation, so that its commit group has two.
+  private func stageLargeBatch(in cache: any TransactionalPartition) {
+    let batch = cache.beginBatch()
+    for number in 0..<10 {
+      _ = cache.stage(DiskPartition.write(bytes("new-\(number)"), value(number, size: 45_000)), in: batch)
+    }
+    cache.endBatch(batch)
+  }
+
   @Test func `an older copy shows no records that a clear of the commit group in progress has removed`() async throws {
     let scratch = TemporaryDirectory()
     let next = Switch<@Sendable () -> DiskFaults.Fault?>()
@@ -51,12 +60,7 @@ import Testing
     let older = try Data(contentsOf: scratch.dataFile)
     _ = cache.stageRemovalOfAll()
     _ = cache.stageInvalidation(.tag("none"))
-    // The group has two transactions, because the batch does not fit into that of the clear and the invalidation.
-    let batch = cache.beginBatch()
-    for number in 0..<10 {
-      _ = cache.stage(DiskPartition.write(bytes("new-\(number)"), value(number, size: 45_000)), in: batch)
-    }
-    cache.endBatch(batch)
+    stageLargeBatch(in: cache)
     let found = Switch<[UInt8]?>()
     next.set {
       next.set {
@@ -98,12 +102,7 @@ import Testing
     }
     try #require(tier.engine.unopened.withLock { $0.pending.removesAll })
     _ = one.stageInvalidation(.tag("none"))
-    // The group has two transactions, because the batch does not fit into that of the clear and the invalidation.
-    let batch = one.beginBatch()
-    for number in 0..<10 {
-      _ = one.stage(DiskPartition.write(bytes("new-\(number)"), value(number, size: 45_000)), in: batch)
-    }
-    one.endBatch(batch)
+    stageLargeBatch(in: one)
     let found = Switch<[UInt8]?>()
     next.set {
       next.set {
