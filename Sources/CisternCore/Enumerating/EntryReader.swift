@@ -138,7 +138,7 @@ struct EntryReader<Key: CacheKey, Value: Sendable> {
 extension SecondTierReader {
   /// Returns the value of a key, fresh or in grace, without a change of either tier. Uncounted in memory.
   func valueWithoutPromotion(of key: HashedKey<Key>) -> Value? {
-    if let held = table.peek(key.key, hash: key.hash), !held.isGone(at: lifetimes.now()) { return held.value }
+    if let value = valueInMemory(key) { return value }
     if let shown = shownByEdits(key.key) { return shown }
     guard let secondTier else { return nil }
     if let interpretation = interpretedRecord(of: key, in: secondTier) {
@@ -146,6 +146,11 @@ extension SecondTierReader {
       return found.value
     }
     // As in a look-up, another reader may have promoted the value before the second tier evicted the record.
+    return valueInMemory(key)
+  }
+
+  /// Returns the value that memory holds for a key, fresh or in grace. Does not count as a use.
+  private func valueInMemory(_ key: HashedKey<Key>) -> Value? {
     guard let held = table.peek(key.key, hash: key.hash), !held.isGone(at: lifetimes.now()) else { return nil }
     return held.value
   }
