@@ -13,8 +13,13 @@ extension Writer {
       try examineDefects()
       try purgeSome()
       try purgeSomeInvalidated()
+      maintenanceAttempts = max(0, maintenanceAttempts - 1)
     } catch {
-      recover(from: error)
+      do throws(LMDBError) {
+        try makeRoomForMaintenance(after: error)
+      } catch {
+        recover(from: error)
+      }
     }
     noteChanges()
     noteMaintenance()
@@ -36,11 +41,34 @@ extension Writer {
     engine.monitor.withLock { $0.maintenancePausedUntil = overflow ? .max : end }
   }
 
+  /// The number of attempts without room in sequence after which maintenance pauses.
+  private static let mostMaintenanceAttempts = 16
+
+  /// The number of records that one transaction of maintenance removes at most.
+  var purgedPerTransaction: Int { max(1, deviceRoom.limits.pagesPerTransaction >> (2 + maintenanceAttempts)) }
+
+  /// Lets LMDB reuse pages after the map was found full, so that a smaller transaction can follow.
+  ///
+  /// An aborted transaction changes nothing. Without this, each later attempt would find the same map full.
+  ///
+  /// - Throws: `error` if it is about something else, if the file has no room for an empty change, or after many attempts.
+  private func makeRoomForMaintenance(after error: LMDBError) throws(LMDBError) {
+    var hasRoom = false
+    if error.code == .mapFull, maintenanceAttempts < Writer.mostMaintenanceAttempts, let file = engine.file {
+      hasRoom = if try waitBriefly(forReadersOf: file) { true } else { try commitTwice(in: file) }
+    }
+    guard hasRoom else {
+      maintenanceAttempts = 0
+      throw error
+    }
+    maintenanceAttempts += 1
+  }
+
   /// Continues the purge of the dead generations in one transaction.
   func purgeSome() throws(LMDBError) {
     guard !deadGenerations.isEmpty, let file = engine.file else { return }
     let generations = deadGenerations
-    let count = max(1, deviceRoom.limits.pagesPerTransaction / 4)
+    let count = purgedPerTransaction
     let ended = try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
       try step.purge(generations, upTo: count, in: &transaction)
     }

@@ -9,7 +9,7 @@ extension Writer {
     guard let file = engine.file else { return }
     if walk == nil { walk = try nextWalk(in: file) }
     guard var walk else { return }
-    let found = try walk.next(max(1, deviceRoom.limits.pagesPerTransaction / 4), in: file)
+    let found = try walk.next(purgedPerTransaction, in: file)
     if !found.isEmpty {
       try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
         try step.records.purge(found, of: walk.generation, concealedBy: walk.set, in: &transaction)

@@ -71,6 +71,13 @@ extension Writer {
     throw LMDBError(.mapFull, operation: "commit", message: "a reader of process \(reader.process) holds its snapshot")
   }
 
+  /// Waits a millisecond if a reader keeps freed pages from reuse. Returns whether there is such a reader.
+  func waitBriefly(forReadersOf file: DiskFile) throws(LMDBError) -> Bool {
+    guard try blockingReader(of: file, laggingMoreThan: 0) != nil else { return false }
+    usleep(1000)
+    return true
+  }
+
   /// Returns the oldest reader whose snapshot is old enough to keep freed pages from reuse, or nil if none is.
   private func blockingReader(of file: DiskFile, laggingMoreThan lag: UInt) throws(LMDBError) -> ReaderSlot? {
     let last = try file.environment.information().lastTransaction

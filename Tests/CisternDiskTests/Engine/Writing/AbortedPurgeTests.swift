@@ -14,10 +14,10 @@ import Testing
     let faults = DiskFaults {
       transactions.record(())
       return switch transactions.count - (last.peek() ?? .max) {
-      // The first transaction commits the clear. Without room, maintenance pauses after the second one.
-      case 2: .mapFull
-      // The third one purges the cleared record for a new one.
-      case 3: .inputOutput
+      // The first transaction commits the clear. Without room for the next two, maintenance pauses.
+      case 2, 3: .mapFull
+      // The fourth one purges the cleared record for a new one.
+      case 4: .inputOutput
       default: nil
       }
     }
@@ -34,7 +34,7 @@ import Testing
     last.set(transactions.count)
     _ = cleared.stageRemovalOfAll()
     try await tier.flush()
-    while transactions.count < (last.peek() ?? 0) + 2 { await Task.yield() }
+    while transactions.count < (last.peek() ?? 0) + 3 { await Task.yield() }
     for number in 0..<200 { other.put("n\(number)", value(number, size: 700)) }
     await #expect(throws: CisternError.self) { try await tier.flush() }
     // Maintenance has its turn after some commits in sequence.
