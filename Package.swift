@@ -5,6 +5,7 @@ import PackageDescription
 // - `core` leaves out CisternService, the command line and what only they need (an HTTP server, argument parsing), so that the
 //   library's own tests build in seconds.
 // - `service` leaves out the command line, and all tests but those of CisternService.
+// - `units` leaves out the tests of several targets together, and the trials of `scripts/torture`.
 // - `layouts` makes the environment variable CISTERN_LAYOUT of a process the layout of its new data files. `core` implies it.
 // - `strict` makes warnings errors. Continuous integration sets it.
 let options = (Context.environment["CISTERN_BUILD"] ?? "").split(separator: ",")
@@ -197,6 +198,10 @@ if !coreOnly && !serviceOnly {
       exclude: ["Corpora"],
       swiftSettings: swiftSettings),
   ]
+}
+
+if options.contains("units") {
+  targets.removeAll { ["CisternTests", "Torture"].contains($0.name) }
 }
 
 let package = Package(

@@ -111,6 +111,14 @@ package func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 /// Returns bytes that depend only on the number and the size.
 package func value(_ number: Int, size: Int) -> [UInt8] {
   var generator = SeededGenerator(seed: UInt64(truncatingIfNeeded: number))
-  let words = (0...size / 8).map { _ in generator.next() }
-  return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(size)) }
+  // An unoptimized loop over an array costs several times as much.
+  return unsafe [UInt8](unsafeUninitializedCapacity: size + 8) { buffer, count in
+    let start = UnsafeMutableRawPointer(buffer.baseAddress!)
+    var offset = 0
+    while offset < size {
+      unsafe start.storeBytes(of: generator.next(), toByteOffset: offset, as: UInt64.self)
+      offset += 8
+    }
+    count = size
+  }
 }
