@@ -152,11 +152,11 @@ struct CommitGroup {
 extension CommitGroup.Item {
   /// The record to write. Nil if the key's record must be removed.
   ///
-  /// An invalidation that was staged after the record can conceal it. A commit would give the record a file version that
-  /// the invalidation does not conceal.
+  /// An invalidation of the same group that was staged after the record can conceal it. A commit would give the record a file
+  /// version that the invalidation does not conceal.
   var draft: RecordDraft? {
     guard case .record(let key, let metadata, let bytes) = entry.write,
-      !partition.invalidations.conceals(metadata, key: key.rawSpan)
+      !partition.invalidations.concealsTaken(metadata, key: key.rawSpan)
     else { return nil }
     return RecordDraft(key: key, metadata: metadata, bytes: bytes)
   }

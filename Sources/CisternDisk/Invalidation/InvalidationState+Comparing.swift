@@ -27,13 +27,22 @@ extension InvalidationState {
       || endedInFile.conceals(invalidationVersion: fileVersion, key: key, tags: tags)
   }
 
-  /// Returns whether a staged write must be neither shown nor committed.
+  /// Returns whether a staged write must not be shown.
   ///
   /// A value that was set follows another process's invalidation that is committed before it. A fetched value does
   /// not, because its fetch may have begun earlier.
   func concealsWrite(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
+    concealsTakenWrite(metadata, key: key)
+      || metadata.isSet && recent.conceals(invalidationVersion: metadata.localVersion, key: key, tags: metadata.tags)
+  }
+
+  /// Returns whether the commit group that has taken the write must not commit it.
+  ///
+  /// An invalidation that was staged after the group was taken is in a later group, and conceals the record from there. If it
+  /// counted for values that were set, a commit could have a part of a batch.
+  func concealsTakenWrite(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
     if metadata.isSet {
-      return recent.conceals(invalidationVersion: metadata.localVersion, key: key, tags: metadata.tags)
+      return taken.conceals(invalidationVersion: metadata.localVersion, key: key, tags: metadata.tags)
     }
     return concealsWrite(invalidationVersion: metadata.localVersion, key: key, tags: metadata.tags)
   }

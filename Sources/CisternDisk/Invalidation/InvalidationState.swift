@@ -26,7 +26,9 @@ struct InvalidationState: Sendable {
   private(set) var noticed: [Invalidation: InvalidationVersion] = [:]
   /// The invalidations in `staged`, `repeated` and `committing`, with local versions.
   private(set) var uncommitted = InvalidationSet<InvalidationVersion>()
-  /// The invalidations that this process staged since the previous commit group was taken, with local versions.
+  /// The invalidations of this process that the newest commit group has taken, with local versions.
+  private(set) var taken = InvalidationSet<InvalidationVersion>()
+  /// The invalidations that this process has staged since the newest commit group was taken, with local versions.
   private(set) var recent = InvalidationSet<InvalidationVersion>()
   /// All invalidations in force, with local versions.
   private(set) var inForce = InvalidationSet<InvalidationVersion>()
@@ -83,9 +85,10 @@ struct InvalidationState: Sendable {
     invalidations: [Invalidation: InvalidationVersion], invalidationVersion: InvalidationVersion
   )? {
     // A write that was staged before an invalidation of an earlier commit group is in that group.
-    recent = staged.reduce(into: InvalidationSet<InvalidationVersion>()) {
+    taken = staged.reduce(into: InvalidationSet<InvalidationVersion>()) {
       $0.add($1.key, invalidationVersion: $1.value)
     }
+    recent = InvalidationSet()
     guard !staged.isEmpty || !repeated.isEmpty else { return nil }
     committing = staged
     staged = [:]

@@ -67,6 +67,12 @@ final class InvalidationTable: Sendable {
     metadata.localVersion < invalidationVersion && comparesAndConceals(metadata, key: key)
   }
 
+  /// Returns whether the commit group that has taken the write must not commit it.
+  func concealsTaken(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
+    guard metadata.localVersion < invalidationVersion else { return false }
+    return state.withLock { $0.concealsTakenWrite(metadata, key: key) }
+  }
+
   @inline(never)
   private func comparesAndConceals(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
     state.withLock { $0.concealsWrite(metadata, key: key) }
