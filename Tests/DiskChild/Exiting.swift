@@ -9,6 +9,9 @@ import Synchronization
   import Darwin
 #endif
 
+/// Lets the exit wait for a commit that takes long on a busy machine.
+func waitLongAtExit() { ExitCommit.longestDelay.store(600_000_000_000, ordering: .relaxed) }
+
 /// Opens the store `name` in the directory. It commits only when it must.
 func openToExit(
   _ name: String, faults: DiskFaults = DiskFaults(), report: @escaping @Sendable (StoreReport) -> Void = { _ in }

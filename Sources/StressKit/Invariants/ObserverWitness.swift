@@ -151,7 +151,7 @@ extension ObserverWitness {
   ///
   /// Late events have the time `patience`. After the first event that does not come in time, the method waits no more. With a
   /// time for each key, the check of a cache that lost many values would take hours.
-  func settle(with cache: Cache<String, [UInt8]>, patience: Duration = .seconds(5)) async {
+  func settle(with cache: Cache<String, [UInt8]>, patience: Duration = .seconds(60)) async {
     await wait(patience.nanoseconds) { self.state.withLock { $0.announcedWrites >= $0.writes } }
     for name in state.withLock({ state in
       state.keys.filter { !$0.value.written.subtracting($0.value.announced).isEmpty }

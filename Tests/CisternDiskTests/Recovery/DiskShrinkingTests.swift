@@ -1,4 +1,5 @@
 import CisternTestSupport
+import Foundation
 import LMDB
 import Testing
 
@@ -56,32 +57,40 @@ import Testing
     }
   }
 
-  @Test(
-    arguments: [(100, 20_000), (1000, 4000), (1000, 40_000), (1400, 4000), (3000, 2000), (20_000, 300)],
-    [ByteCount.kibibytes(256), .mebibytes(1), .mebibytes(3)])
+  @Test(arguments: [(100, 20_000), (1000, 4000), (1000, 40_000), (1400, 4000), (3000, 2000), (20_000, 300)])
   func `it succeeds however full the store is, and keeps the newest records that fit`(
-    filling: (size: Int, count: Int), limit: ByteCount
+    filling: (size: Int, count: Int)
   ) async throws {
-    let scratch = TemporaryDirectory()
-    var tier = try openTier(scratch)
-    var cache = try tier.cache()
+    let full = TemporaryDirectory()
+    let tier = try openTier(full)
+    let cache = try tier.cache()
     await fill(cache, filling)
     try await tier.flush()
     let keys = try keysByAge(of: tier)
     let values = keys.map { cache.get($0) }
     try await tier.close()
+    for limit in [ByteCount.kibibytes(256), .mebibytes(1), .mebibytes(3)] {
+      let scratch = TemporaryDirectory()
+      try FileManager.default.copyItem(atPath: full.store, toPath: scratch.store)
+      try await shrink(scratch, to: limit, size: filling.size, keys: keys, values: values)
+    }
+  }
 
+  /// Opens a store of records of one size with a smaller limit, and writes to it.
+  private func shrink(
+    _ scratch: TemporaryDirectory, to limit: ByteCount, size: Int, keys: [[UInt8]], values: [[UInt8]?]
+  ) async throws {
     let delivered = DeliveredReports()
-    tier = try openTier(scratch, limit: limit, delivered: delivered)
+    let tier = try openTier(scratch, limit: limit, delivered: delivered)
     #expect(try scratch.dataFileSize <= limit.bytes)
     #expect(delivered.reportCodes == [])
-    cache = try tier.cache()
+    let cache = try tier.cache()
     let kept = try keysByAge(of: tier)
     #expect(kept == Array(keys.prefix(kept.count)))
     #expect(kept.map { cache.get($0) } == Array(values.prefix(kept.count)))
     #expect(cache.statistics.entryCount == kept.count)
-    let room = try room(below: limit, size: filling.size)
-    #expect(kept.count == keys.count || kept.count * filling.size >= room, "\(kept.count) are kept")
+    let room = try room(below: limit, size: size)
+    #expect(kept.count == keys.count || kept.count * size >= room, "\(limit): \(kept.count) are kept")
     #expect(tier.checkInvariants() == [])
 
     for number in 0..<1000 {

@@ -35,6 +35,8 @@ package func openTier(
     limit: limit, layout: layout, durability: durability, isReadOnly: isReadOnly, commitInterval: interval)
   // The interval is so long that only a flush starts a retry in a test.
   options.retryInterval = .unreachable
+  // A thread can be suspended for long in the middle of a read.
+  options.readerPatience = .unreachable
   options.faults = faults
   return try DiskTier(directory: scratch.store, options: options) { report in
     delivered.reports.withLock { $0.append(report) }
