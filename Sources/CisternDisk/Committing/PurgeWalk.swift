@@ -11,9 +11,9 @@ import LMDB
 struct PurgeWalk {
   let partition: Partition
   let generation: Generation
-  /// The invalidations that the walk ends, with their versions at its beginning. A newer version of one stays in
+  /// The invalidations that are left to end, with their versions at the beginning of the walk. A newer version of one stays in
   /// force.
-  let targets: [Invalidation: FileInvalidationVersion]
+  private(set) var targets: [Invalidation: FileInvalidationVersion]
   let set: InvalidationSet<FileInvalidationVersion>
   /// The place from which the walk continues, by the layout of the file.
   private var place: Place
@@ -57,20 +57,17 @@ struct PurgeWalk {
     if case .end = place { true } else { false }
   }
 
-  /// The targets in small parts.
+  /// Removes up to `count` targets, and returns them.
   ///
-  /// The invalidation table holds its lock while it processes one part. A concurrent invalidation waits for this
-  /// lock while it holds the locks of all shards of a cache, so a part must be small.
-  var targetParts: [[Invalidation: FileInvalidationVersion]] {
-    var parts: [[Invalidation: FileInvalidationVersion]] = []
-    for (place, target) in targets.enumerated() {
-      if place % PurgeWalk.partSize == 0 { parts.append([:]) }
-      parts[parts.count - 1][target.key] = target.value
-    }
-    return parts
+  /// The invalidation table holds its lock while it ends them. A concurrent invalidation waits for this lock while it holds the
+  /// locks of all shards of a cache, so the part must be small.
+  mutating func takeTargets(upTo count: Int) -> [Invalidation: FileInvalidationVersion] {
+    var taken: [Invalidation: FileInvalidationVersion] = [:]
+    while taken.count < count, let (invalidation, version) = targets.popFirst() { taken[invalidation] = version }
+    return taken
   }
 
-  /// The number of targets in one part.
+  /// The maximum number of targets in one part.
   static let partSize = 128
 
   /// Examines the next records, and returns up to about `count` of them to remove.

@@ -29,7 +29,7 @@ extension RecordStep {
   /// Returns whether an invalidation in force covers the record of a key.
   func isConcealed(_ metadata: RecordMetadata, _ fullKey: [UInt8], of generation: Generation) -> Bool {
     guard let table = invalidated[generation], !table.isEmpty else { return false }
-    return table.concealsCommitted(metadata, key: fullKey.rawSpan)
+    return table.concealsInTransaction(metadata, key: fullKey.rawSpan)
   }
 
   /// Removes the records under these file keys that the set conceals. Their removal is not reported as a loss.

@@ -32,19 +32,41 @@ extension InvalidationState {
   /// A value that was set follows another process's invalidation that is committed before it. A fetched value does
   /// not, because its fetch may have begun earlier.
   func concealsWrite(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    concealsTakenWrite(metadata, key: key)
-      || metadata.isSet && recent.conceals(invalidationVersion: metadata.localVersion, key: key, tags: metadata.tags)
+    let (version, tags) = (metadata.localVersion, metadata.tags)
+    guard metadata.isSet else { return concealsWrite(invalidationVersion: version, key: key, tags: tags) }
+    return taken.conceals(invalidationVersion: version, key: key, tags: tags)
+      || recent.conceals(invalidationVersion: version, key: key, tags: tags)
   }
 
   /// Returns whether the commit group that has taken the write must not commit it.
   ///
   /// An invalidation that was staged after the group was taken is in a later group, and conceals the record from there. If it
-  /// counted for values that were set, a commit could have a part of a batch.
+  /// counted, a commit could have a part of a batch.
   func concealsTakenWrite(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
-    if metadata.isSet {
-      return taken.conceals(invalidationVersion: metadata.localVersion, key: key, tags: metadata.tags)
+    let (version, tags) = (metadata.localVersion, metadata.tags)
+    if taken.conceals(invalidationVersion: version, key: key, tags: tags) { return true }
+    guard !metadata.isSet, concealsWrite(invalidationVersion: version, key: key, tags: tags) else { return false }
+    // Few fetches meet invalidations of a former file, which can be those of another process.
+    let hasRepeated =
+      !repeated.isEmpty || committing.contains { $1 > taken.invalidationVersions[$0] ?? .zero }
+    return hasRepeated || version < forgotten
+      || noticed.conceals(invalidationVersion: version, key: key, tags: tags)
+      || ended.conceals(invalidationVersion: version, key: key, tags: tags)
+  }
+
+  /// Returns whether an invalidation of the file, or one that the transaction in progress writes, conceals a record of the file.
+  ///
+  /// An invalidation that is staged for a later commit may still be lost. Until then, the file must not lose the record to it.
+  func concealsRecordInTransaction(fileVersion: FileInvalidationVersion, key: RawSpan, tags: [String]) -> Bool {
+    if committed.conceals(invalidationVersion: fileVersion, key: key, tags: tags)
+      || endedInFile.conceals(invalidationVersion: fileVersion, key: key, tags: tags)
+    {
+      return true
     }
-    return concealsWrite(invalidationVersion: metadata.localVersion, key: key, tags: metadata.tags)
+    guard !committing.isEmpty else { return false }
+    let isKnown = fileVersion <= row?.invalidationVersion ?? .zero
+    return taken.conceals(
+      invalidationVersion: isKnown ? .zero : InvalidationVersion(sameNumberAs: fileVersion), key: key, tags: tags)
   }
 
   /// Returns whether an invalidation after this local version conceals the write, even one that has ended.

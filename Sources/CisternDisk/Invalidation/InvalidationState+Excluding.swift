@@ -22,7 +22,9 @@ extension InvalidationState {
     else { return nil }
     let ofTags = metadata.tags.lazy.compactMap { tag -> FileInvalidationVersion? in
       let tag = Invalidation.tag(tag)
-      guard let local = noticed[tag] ?? ended.invalidationVersions[tag], local > version else { return nil }
+      guard let local = noticed.invalidationVersions[tag] ?? ended.invalidationVersions[tag], local > version else {
+        return nil
+      }
       return ofOtherProcesses.invalidationVersions[tag]
     }
     if let first = ofTags.min() { return first }

@@ -23,7 +23,7 @@ struct InvalidationState: Sendable {
   /// The invalidations in the file, with file versions.
   private(set) var committed = InvalidationSet<FileInvalidationVersion>()
   /// The invalidations in the file, with local versions.
-  private(set) var noticed: [Invalidation: InvalidationVersion] = [:]
+  private(set) var noticed = InvalidationSet<InvalidationVersion>()
   /// The invalidations in `staged`, `repeated` and `committing`, with local versions.
   private(set) var uncommitted = InvalidationSet<InvalidationVersion>()
   /// The invalidations of this process that the newest commit group has taken, with local versions.
@@ -85,9 +85,7 @@ struct InvalidationState: Sendable {
     invalidations: [Invalidation: InvalidationVersion], invalidationVersion: InvalidationVersion
   )? {
     // A write that was staged before an invalidation of an earlier commit group is in that group.
-    taken = staged.reduce(into: InvalidationSet<InvalidationVersion>()) {
-      $0.add($1.key, invalidationVersion: $1.value)
-    }
+    taken = recent
     recent = InvalidationSet()
     guard !staged.isEmpty || !repeated.isEmpty else { return nil }
     committing = staged
@@ -123,6 +121,8 @@ struct InvalidationState: Sendable {
     staged.merge(committing) { max($0, $1) }
     committing = [:]
     assigned = [:]
+    for (taken, version) in taken.invalidationVersions { recent.add(taken, invalidationVersion: version) }
+    taken = InvalidationSet()
     return staged.count - before
   }
 
@@ -137,8 +137,8 @@ struct InvalidationState: Sendable {
       if isNewest {
         committed.add(invalidation, invalidationVersion: invalidationVersion)
         // Another process may have committed the same invalidation, which this one noticed after it staged its own.
-        let newest = max(own, noticed[invalidation] ?? .zero)
-        noticed[invalidation] = newest
+        let newest = max(own, noticed.invalidationVersions[invalidation] ?? .zero)
+        noticed.add(invalidation, invalidationVersion: newest)
         inForce.add(invalidation, invalidationVersion: newest)
       } else if committed.invalidationVersions[invalidation] == nil {
         // Another process has ended the invalidation since.
@@ -164,16 +164,16 @@ struct InvalidationState: Sendable {
     for (invalidation, invalidationVersion) in rows.inForce
     where committed.invalidationVersions[invalidation] != invalidationVersion {
       if assigned[invalidation] == invalidationVersion, let own = committing[invalidation] {
-        noticed[invalidation] = own
+        noticed.add(invalidation, invalidationVersion: own)
       } else {
-        noticed[invalidation] = next
+        noticed.add(invalidation, invalidationVersion: next)
         if known != nil { ofOtherProcesses.add(invalidation, invalidationVersion: invalidationVersion) }
         inForce.add(invalidation, invalidationVersion: next)
         raise(to: next)
       }
     }
     for (invalidation, invalidationVersion) in committed.invalidationVersions where rows.inForce[invalidation] == nil {
-      let own = noticed.removeValue(forKey: invalidation) ?? InvalidationVersion(sameNumberAs: invalidationVersion)
+      let own = removeNoticed(invalidation) ?? InvalidationVersion(sameNumberAs: invalidationVersion)
       end(invalidation, own: own, inFile: invalidationVersion)
       purgedTransaction = transaction
     }
@@ -217,7 +217,7 @@ struct InvalidationState: Sendable {
     for (invalidation, invalidationVersion) in targets {
       guard let current = committed.invalidationVersions[invalidation], current <= invalidationVersion else { continue }
       committed.remove(invalidation, invalidationVersion: invalidationVersion)
-      let own = noticed.removeValue(forKey: invalidation) ?? InvalidationVersion(sameNumberAs: current)
+      let own = removeNoticed(invalidation) ?? InvalidationVersion(sameNumberAs: current)
       end(invalidation, own: own, inFile: invalidationVersion)
     }
   }
@@ -229,7 +229,7 @@ struct InvalidationState: Sendable {
   mutating func forgetFile(repeatingEndedUpTo limit: Int) -> Int {
     let before = repeated.count
     for (invalidation, invalidationVersion) in committed.invalidationVersions {
-      let own = noticed[invalidation] ?? InvalidationVersion(sameNumberAs: invalidationVersion)
+      let own = noticed.invalidationVersions[invalidation] ?? InvalidationVersion(sameNumberAs: invalidationVersion)
       uncommitted.add(invalidation, invalidationVersion: own)
       if let newer = staged[invalidation] {
         staged[invalidation] = max(own, newer)
@@ -239,7 +239,7 @@ struct InvalidationState: Sendable {
     }
     repeatEnded(limit: limit)
     committed = InvalidationSet()
-    noticed = [:]
+    noticed = InvalidationSet()
     ofOtherProcesses = InvalidationSet()
     // The versions of records in the other file have no order with those of this one.
     endedInFile = InvalidationSet()
@@ -258,6 +258,11 @@ struct InvalidationState: Sendable {
       inForce.add(invalidation, invalidationVersion: own)
       repeated[invalidation] = own
     }
+  }
+
+  private mutating func removeNoticed(_ invalidation: Invalidation) -> InvalidationVersion? {
+    defer { noticed.remove(invalidation, invalidationVersion: .max) }
+    return noticed.invalidationVersions[invalidation]
   }
 
   private mutating func end(

@@ -98,6 +98,14 @@ final class InvalidationTable: Sendable {
     }
   }
 
+  /// Returns whether an invalidation of the file, or one that the transaction in progress writes, conceals a record of the file.
+  func concealsInTransaction(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
+    if isEmpty && InvalidationVersion(sameNumberAs: metadata.fileVersion) >= invalidationVersion { return false }
+    return state.withLock {
+      $0.concealsRecordInTransaction(fileVersion: metadata.fileVersion, key: key, tags: metadata.tags)
+    }
+  }
+
   /// Lets readers compare each record from now on, also while no invalidation is in force.
   ///
   /// A caller can then conceal records for another reason without a cost for other readers.

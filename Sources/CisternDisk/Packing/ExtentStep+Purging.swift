@@ -28,7 +28,7 @@ extension ExtentStep {
     guard let table = context.invalidated[generation], !table.isEmpty else { return false }
     return try withRecord(at: address, in: target) { record in
       guard let header = PackedHeader(trusting: record, at: address) else { return false }
-      return table.concealsCommitted(header.metadata(of: record), key: record.extracting(header.key))
+      return table.concealsInTransaction(header.metadata(of: record), key: record.extracting(header.key))
     } ?? false
   }
 

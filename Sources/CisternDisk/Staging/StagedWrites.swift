@@ -41,6 +41,23 @@ extension StagedEntry {
   }
 }
 
+extension StagedWrite {
+  /// Whether it stores a value that was set.
+  var isSet: Bool {
+    guard case .record(_, let metadata, _) = self else { return false }
+    return metadata.isSet
+  }
+
+  /// Returns the write with the comparisons of a value that was set, or of one that was not.
+  ///
+  /// A rewrite of a record that is on disk or is being committed is not set: the removals of other processes since then concern it.
+  func rewriting(aSetValue isSet: Bool) -> StagedWrite {
+    guard isSet != self.isSet, case .record(let key, var metadata, let bytes) = self else { return self }
+    metadata.isSet = isSet
+    return .record(key: key, metadata, bytes: bytes)
+  }
+}
+
 /// The newest staged write of each key. A look-up by bytes allocates no array.
 struct StagedWrites: Sendable, Sequence {
   private var byHash: [UInt64: StagedEntry] = [:]

@@ -134,9 +134,11 @@ final class StagingArea: Sendable {
         return nil
       }
       guard let (ticket, clearCount) = make() else { return nil }
-      var entry = StagedEntry(
-        write: write, ticket: ticket, clearCount: clearCount, size: write.stagedSize, condition: condition)
       let clear = shard.begin(clearCount)
+      let isOfSet = clear == nil && fresh?.write.isSet == true
+      var entry = StagedEntry(
+        write: write.rewriting(aSetValue: isOfSet), ticket: ticket, clearCount: clearCount, size: write.stagedSize,
+        condition: condition)
       if let fresh, clear == nil {
         entry.batch = fresh.batch
         // The replaced record is not on disk yet: the condition of the write that would bring it there applies.

@@ -60,6 +60,25 @@ import Testing
     }
   }
 
+  @Test func `an excluded fetch whose commit fails leaves the record of another process`() async throws {
+    let scratch = TemporaryDirectory()
+    let failing = Switch<DiskFaults.Fault>()
+    let tier = try openTier(scratch, interval: .unreachable, faults: DiskFaults { failing.take() })
+    let cache = try tier.cache()
+    let version = cache.invalidationVersion
+    _ = cache.stage(DiskPartition.write(Self.key, bytes("fetched"), tags: ["gone"], invalidationVersion: version))
+    try run("purge", in: scratch, with: [])
+    try run("replace", in: scratch, with: [])
+    _ = cache.get("other")
+    failing.set(.inputOutput)
+    await #expect(throws: CisternError.self) { try await tier.flush() }
+    try? await tier.flush()
+    #expect(tier.engine.mode == .active)
+    #expect(cache.get(Self.key) == [7])
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
   @Test func `an excluded fetch in a batch leaves the record of another process, and the others are written`()
     async throws
   {

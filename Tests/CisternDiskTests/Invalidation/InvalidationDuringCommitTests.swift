@@ -10,12 +10,12 @@ import Testing
 /// Removals by tag that are staged while a commit group is written. A power cut or a backup can show the file between that
 /// group and the one with the removal.
 @Suite struct InvalidationDuringCommitTests {
-  private func write(_ key: String, _ text: String, tags: [String] = [], in cache: any TransactionalPartition)
-    -> StagedWrite
-  {
+  private func write(
+    _ key: String, _ text: String, tags: [String] = [], isSet: Bool = true, in cache: any TransactionalPartition
+  ) -> StagedWrite {
     var metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags)
     metadata.localVersion = cache.invalidationVersion
-    metadata.isSet = true
+    metadata.isSet = isSet
     return .record(key: bytes(key), metadata, bytes: bytes(text))
   }
 
@@ -43,8 +43,10 @@ import Testing
     return keys
   }
 
-  @Test(arguments: DiskLayout.both)
-  func `a removal by tag during the commit of a batch does not divide the batch`(layout: DiskLayout) async throws {
+  @Test(arguments: DiskLayout.both, [true, false])
+  func `a removal by tag during the commit of a batch does not divide the batch`(
+    layout: DiskLayout, isSet: Bool
+  ) async throws {
     let scratch = TemporaryDirectory()
     let action = Switch<@Sendable () -> Void>()
     let tier = try openTier(scratch, layout, during: action)
@@ -53,7 +55,7 @@ import Testing
     _ = two.stage(write("c", "old", in: two))
     try await tier.flush()
     let batch = tier.beginBatch()
-    _ = one.stage(write("a", "new", tags: ["tag"], in: one), in: batch)
+    _ = one.stage(write("a", "new", tags: ["tag"], isSet: isSet, in: one), in: batch)
     _ = one.stage(write("b", "new", in: one), in: batch)
     _ = two.stage(write("c", "new", tags: ["tag"], in: two), in: batch)
     let ticket = tier.endBatch(batch)

@@ -27,6 +27,8 @@ import Testing
 
   private func conceals(_ metadata: RecordMetadata) -> Bool { table.conceals(metadata, key: key.rawSpan) }
 
+  private func concealsTaken(_ metadata: RecordMetadata) -> Bool { table.concealsTaken(metadata, key: key.rawSpan) }
+
   private func concealsCommitted(_ metadata: RecordMetadata) -> Bool {
     table.concealsCommitted(metadata, key: key.rawSpan)
   }
@@ -197,17 +199,16 @@ import Testing
       targets[number % 2 == 0 ? .tag("tag\(number)") : .prefix(bytes("prefix\(number)"))] = FileInvalidationVersion(
         number: UInt64(number + 1))
     }
-    let walk = PurgeWalk(of: Partition(name: "values"), 0, in: .tested, targets: targets)
-    #expect(walk.targetParts.allSatisfy { !$0.isEmpty && $0.count <= PurgeWalk.partSize })
-    #expect(walk.targetParts.reduce(into: [:]) { $0.merge($1) { $1 } } == targets)
     for invalidation in targets.keys { _ = stage(invalidation) }
     let taken = try #require(table.beginCommitting())
     let rows = taken.invalidations.mapValues { FileInvalidationVersion(sameNumberAs: $0) }
     let newest = FileInvalidationVersion(sameNumberAs: taken.invalidationVersion)
     table.publish(rows, row: row(newest, changes: 1), transaction: 6)
     var left = Set(rows.keys)
-    let parts = PurgeWalk(of: Partition(name: "values"), 0, in: .tested, targets: rows).targetParts
-    for part in parts {
+    var walk = PurgeWalk(of: Partition(name: "values"), 0, in: .tested, targets: rows)
+    while !walk.targets.isEmpty {
+      let part = walk.takeTargets(upTo: PurgeWalk.partSize)
+      #expect(!part.isEmpty && part.count <= PurgeWalk.partSize && Set(walk.targets.keys).isDisjoint(with: part.keys))
       #expect(!table.isVisibleWithoutComparison(at: 9))
       table.endPurged(part, row: row(newest, purged: newest, changes: 2), transaction: 9)
       left.subtract(part.keys)
@@ -229,6 +230,45 @@ import Testing
     #expect(table.pending == repeated.filter { $0.value > InvalidationVersion(number: UInt64(2 - count)) })
     for tag in tags.suffix(count) { #expect(visibility(0, [tag], snapshot: 9) == .concealed) }
     #expect(table.beginCommitting().map { $0.invalidations == table.pending } != false)
+  }
+
+  @Test func `a record that only a later commit's invalidation conceals stays in the file until that commit`() throws {
+    table.learn(row(4, changes: 1), InvalidationRows(), transaction: 1)
+    func concealsInTransaction(_ version: UInt64) -> Bool {
+      table.concealsInTransaction(metadata(version), key: key.rawSpan)
+    }
+    #expect(stage(.tag("red")) == 5)
+    #expect(concealsCommitted(metadata(4)) && !concealsInTransaction(4))
+    _ = try #require(table.beginCommitting())
+    #expect(concealsInTransaction(4))
+    // The transaction's own records have the version of its invalidation, or a later one.
+    #expect(!concealsInTransaction(5))
+    table.assign([.tag("red"): 5])
+    table.publish([.tag("red"): 5], row: row(5, changes: 2), transaction: 2)
+    #expect(concealsInTransaction(4) && !concealsInTransaction(5))
+    table.endPurged(table.purgeable, row: row(5, changes: 3), transaction: 3)
+    #expect(concealsInTransaction(4) && !concealsInTransaction(5))
+  }
+
+  @Test(arguments: [true, false])
+  func `a set value stays beside another process's invalidation after a failed commit in another file`(
+    isStagedToo: Bool
+  ) throws {
+    table.learn(row(0, changes: 0), InvalidationRows(), transaction: 1)
+    _ = table.beginCommitting()
+    var set = metadata(0)
+    set.isSet = true
+    // Beside the commit group in progress, another process invalidates the tag. This one invalidates it before the value is set.
+    if isStagedToo { set.localVersion = stage(.tag("red")) }
+    let foreign: [Invalidation: FileInvalidationVersion] = [.tag("red"): 9]
+    table.learn(row(9, changes: 1), InvalidationRows(inForce: foreign, ended: [:]), transaction: 5)
+    _ = table.forgetFile(repeatingEndedUpTo: 1 << 20)
+    _ = table.beginRepeating()
+    _ = table.restore()
+    _ = table.beginCommitting()
+    #expect(!concealsTaken(set) && !conceals(set))
+    set.isSet = false
+    #expect(concealsTaken(set))
   }
 
   @Test func `an invalidation that another process commits first ends with its purge`() {

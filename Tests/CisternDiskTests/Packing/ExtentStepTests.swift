@@ -167,6 +167,10 @@ struct ExtentStepTests: PackingFixture {
     for items in model.target.committed.index.values { for item in items { model.recency.mark(item.address.mark) } }
     let table = InvalidationTable()
     _ = table.stage(.tag("red"), limit: 1 << 20) { 1 }
+    _ = try #require(table.beginCommitting())
+    var row = InvalidationVersionRow()
+    row.invalidationVersion = 1
+    table.publish([.tag("red"): 1], row: row, transaction: 1)
     model.invalidated = [.first: table]
     _ = try model.transaction { model, step in
       model.endGeneration(second, &step)

@@ -24,6 +24,28 @@ import Testing
     #expect(!partition.shows(entry))
   }
 
+  @Test(arguments: [true, false])
+  func `a rewrite is a set value only if its record is not taken for a commit yet`(isTaken: Bool) throws {
+    let staging = StagingArea()
+    var metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1)
+    metadata.isSet = true
+    let record = StagedWrite.record(key: [1], metadata, bytes: [7])
+    _ = staging.stage(record) { (.zero, .zero, nil) }
+    if isTaken { _ = staging.beginCommitting {} }
+    let bytes: [UInt8] = [7]
+    let identity = RecordIdentity(metadata, bytes: bytes.rawSpan)
+    metadata.lastUsed = WallTime(nanosecondsSince1970: 2)
+    let rewrite = StagedWrite.record(key: [1], metadata, bytes: [7])
+    _ = staging.stage(rewrite, if: .identity(identity), exclude: { _ in }, make: { (.zero, .zero) })
+    let entry = try #require(staging.entry(forKey: [UInt8]([1]).rawSpan) { _ in false })
+    guard case .record(_, let found, _) = entry.write else {
+      Issue.record("the rewrite is not found")
+      return
+    }
+    #expect(found.lastUsed == metadata.lastUsed)
+    #expect(found.isSet == !isTaken)
+  }
+
   @Test func `a removal that leaves newer records does not hide the record that is being committed`() throws {
     let staging = StagingArea()
     let record = StagedWrite.record(

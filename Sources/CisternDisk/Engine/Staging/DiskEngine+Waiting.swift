@@ -43,8 +43,11 @@ extension DiskEngine {
   }
 
   /// Resumes the callers that wait for room, if there is room.
+  ///
+  /// Otherwise, the writer thread commits the writes of its last commit's time at once. No write asks for that commit: the staged
+  /// amount was above the limit before.
   func announceRoom() {
-    guard !isCrowded else { return }
+    guard !isCrowded else { return monitor.change { $0.isFull = true } }
     let waiters = monitor.change { state in
       let waiters = state.roomWaiters
       state.roomWaiters = []

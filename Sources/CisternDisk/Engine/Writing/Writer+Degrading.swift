@@ -173,7 +173,7 @@ extension Writer {
       } catch {
         degrade(engine.diagnosis(of: error))
       }
-    case .mapFull: pauseMaintenance()
+    case .mapFull, .noSpace: pauseMaintenance()
     case .closed, .forked: break
     default: degrade(error)
     }

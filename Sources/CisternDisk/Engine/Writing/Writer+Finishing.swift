@@ -54,7 +54,7 @@ extension Writer {
       }
       let removal = StagedEntry(
         write: .removal(key: entry.write.key), ticket: entry.ticket, clearCount: entry.clearCount,
-        size: StagedWrite.removal(key: entry.write.key).stagedSize, condition: entry.condition)
+        size: StagedWrite.removal(key: entry.write.key).stagedSize, condition: batch.partition.condition(of: entry))
       bytes += removal.size
       count += 1
       return removal

@@ -13,7 +13,6 @@ extension Writer {
       try examineDefects()
       try purgeSome()
       try purgeSomeInvalidated()
-      maintenanceAttempts = max(0, maintenanceAttempts - 1)
     } catch {
       do throws(LMDBError) {
         try makeRoomForMaintenance(after: error)
@@ -54,7 +53,9 @@ extension Writer {
   /// - Throws: `error` if it is about something else, if the file has no room for an empty change, or after many attempts.
   private func makeRoomForMaintenance(after error: LMDBError) throws(LMDBError) {
     var hasRoom = false
-    if error.code == .mapFull, maintenanceAttempts < Writer.mostMaintenanceAttempts, let file = engine.file {
+    if isAboutRoom(error), maintenanceAttempts < Writer.mostMaintenanceAttempts, let file = engine.file {
+      // Smaller limits bound the next transactions, too.
+      if engine.diagnosis(of: error).code == .noSpace { _ = try noteFullDevice(file) }
       hasRoom = if try waitBriefly(forReadersOf: file) { true } else { try commitTwice(in: file) }
     }
     guard hasRoom else {
@@ -69,7 +70,7 @@ extension Writer {
     guard !deadGenerations.isEmpty, let file = engine.file else { return }
     let generations = deadGenerations
     let count = purgedPerTransaction
-    let ended = try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
+    let ended = try commitMaintenance(in: file) { (step, transaction) throws(LMDBError) in
       try step.purge(generations, upTo: count, in: &transaction)
     }
     guard ended > 0 else { return }
@@ -100,10 +101,14 @@ extension Writer {
       }
     }
     guard !records.isEmpty, let file = engine.file else { return }
+    // The rest follows in the next transactions. Many removals at once could find the map full again and again.
+    let rest = records.dropFirst(purgedPerTransaction)
+    engine.keepDamagedRecords(among: rest.map { .record($0.partition, $0.key) })
+    records.removeLast(rest.count)
     var removed: [(partition: Partition, key: [UInt8])] = []
     var leaving: [EvictedKey] = []
     do throws(LMDBError) {
-      try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
+      try commitMaintenance(in: file) { (step, transaction) throws(LMDBError) in
         for (partition, key) in records {
           // Before the removal: the record belongs to this clear count or an earlier one.
           let (clearCount, generation) = partition.clearCountAndGeneration
@@ -126,6 +131,16 @@ extension Writer {
       engine.report(.damagedRecord, "a record of the cache \(partition.name) had a wrong checksum, and was removed")
       partition.report([RecordLoss(key: key, cause: .damaged)])
     }
+  }
+
+  /// Runs `body` as ``commitSeparately(in:_:)`` does. Later transactions of maintenance may be larger again.
+  func commitMaintenance<Result>(
+    in file: DiskFile,
+    _ body: (inout WriteStep, inout IndexTransaction) throws(LMDBError) -> Result
+  ) throws(LMDBError) -> Result {
+    let result = try commitSeparately(in: file, body)
+    maintenanceAttempts = max(0, maintenanceAttempts - 1)
+    return result
   }
 
   /// Runs `body` in a write transaction apart from a commit group, and publishes the resulting counts after the commit.

@@ -55,7 +55,7 @@ extension Writer {
   }
 
   /// Replaces the disk limit by the size that the device has room for. Returns whether the sizes have changed.
-  private func noteFullDevice(_ file: DiskFile) throws(LMDBError) -> Bool {
+  func noteFullDevice(_ file: DiskFile) throws(LMDBError) -> Bool {
     let information = try file.environment.information()
     // The failed transaction has extended the file as far as the device allows.
     let pages = information.fileSize / DiskLimits.pageSize - file.layout.sparePages

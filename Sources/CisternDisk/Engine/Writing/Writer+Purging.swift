@@ -11,29 +11,33 @@ extension Writer {
     guard var walk else { return }
     let found = try walk.next(purgedPerTransaction, in: file)
     if !found.isEmpty {
-      try commitSeparately(in: file) { (step, transaction) throws(LMDBError) in
+      try commitMaintenance(in: file) { (step, transaction) throws(LMDBError) in
         try step.records.purge(found, of: walk.generation, concealedBy: walk.set, in: &transaction)
       }
     }
-    guard walk.isDone else {
-      self.walk = walk
-      return
-    }
-    self.walk = nil
-    let ended = try commitSeparately(in: file) {
+    self.walk = walk
+    if walk.isDone { self.walk = try endSome(of: walk, in: file) }
+  }
+
+  /// Ends some invalidations of a walk that has examined all records. Returns the walk with the others; nil if none is left.
+  ///
+  /// If the transaction fails, the walk is not repeated.
+  private func endSome(of walk: PurgeWalk, in file: DiskFile) throws(LMDBError) -> PurgeWalk? {
+    var walk = walk
+    let targets = walk.takeTargets(upTo: min(purgedPerTransaction, PurgeWalk.partSize))
+    let ended = try commitMaintenance(in: file) {
       (step, transaction) throws(LMDBError) -> (row: InvalidationVersionRow, number: TransactionNumber)? in
       // A changed generation means that the partition was cleared and written again. The walk has not seen the new
       // records.
       let generation = try step.generation(of: walk.partition, creating: false, in: &transaction.transaction)
       guard generation == walk.generation else { return nil }
       let kept = engine.limits.endedInvalidations
-      let row = try step.end(walk.targets, of: walk.partition, keeping: kept, in: &transaction.transaction)
+      let row = try step.end(targets, of: walk.partition, keeping: kept, in: &transaction.transaction)
       return (row, transaction.transaction.transactionNumber)
     }
-    guard let ended else { return }
-    for part in walk.targetParts {
-      walk.partition.invalidations.endPurged(part, row: ended.row, transaction: ended.number)
-    }
+    guard let ended else { return nil }
+    walk.partition.invalidations.endPurged(targets, row: ended.row, transaction: ended.number)
+    return walk.targets.isEmpty ? nil : walk
   }
 
   private func nextWalk(in file: DiskFile) throws(LMDBError) -> PurgeWalk? {

@@ -71,8 +71,9 @@ extension Writer {
     throw LMDBError(.mapFull, operation: "commit", message: "a reader of process \(reader.process) holds its snapshot")
   }
 
-  /// Waits a millisecond if a reader keeps freed pages from reuse. Returns whether there is such a reader.
+  /// Waits a millisecond if a reader keeps freed pages from reuse. Returns whether there is such a reader, or one of a dead process.
   func waitBriefly(forReadersOf file: DiskFile) throws(LMDBError) -> Bool {
+    if try file.environment.clearStaleReaders() > 0 { return true }
     guard try blockingReader(of: file, laggingMoreThan: 0) != nil else { return false }
     usleep(1000)
     return true

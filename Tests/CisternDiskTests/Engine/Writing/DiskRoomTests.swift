@@ -1,5 +1,7 @@
 import CisternTestSupport
+import Foundation
 import LMDB
+import Locking
 import Testing
 
 @testable import CisternCore
@@ -103,6 +105,41 @@ import Testing
     try await tier.flush()
     #expect(cache.get("after-1999") == value(1999, size: 1000))
     #expect(try scratch.dataFileSize <= 1 << 20)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  /// The taken writes count until the end of their commit, so no write that is staged meanwhile exceeds the limit anew.
+  @Test func `a caller that waits for room is resumed although more than the limit is staged during the commit`()
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    let next = Guarded<[@Sendable () -> Void]>([])
+    let tier = try openTier(
+      scratch, interval: .unreachable,
+      faults: DiskFaults {
+        next.withLock { $0.isEmpty ? nil : $0.removeFirst() }?()
+        return nil
+      })
+    let cache = try tier.cache()
+    let isWaiting = Switch<Bool>()
+    let stage: @Sendable (String) -> Void = { prefix in
+      for number in 0...DiskLimits.stagedCount { cache.remove("\(prefix)\(number)") }
+    }
+    next.withLock { next in
+      // The caller waits before the writer thread takes the group that it waits for.
+      next.append { while isWaiting.peek() != true { usleep(100) } }
+      next.append { stage("b") }
+    }
+    cache.put("k", bytes("value"))
+    async let first: Void = tier.flush()
+    while next.withLock({ $0.count }) == 2 { await Task.yield() }
+    stage("a")
+    async let room: Void = cache.waitForRoom()
+    while tier.engine.monitor.withLock({ $0.roomWaiters.isEmpty }) { await Task.yield() }
+    isWaiting.set(true)
+    await room
+    try await first
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }

@@ -17,27 +17,31 @@ import Testing
 
     func beginCounting() { state.withLock { $0.isCounted = true } }
 
-    /// Returns faults that let the transactions with certain numbers find the map full. The first number is 1.
-    func faults(_ isFull: @escaping @Sendable (Int) -> Bool) -> DiskFaults {
+    /// Returns faults of the transactions with certain numbers. The first number is 1.
+    func faults(
+      _ fault: DiskFaults.Fault = .mapFull, of fails: @escaping @Sendable (Int) -> Bool
+    ) -> DiskFaults {
       DiskFaults { [self] in
         state.withLock { state in
           guard state.isCounted else { return nil }
           state.count += 1
-          return isFull(state.count) ? .mapFull : nil
+          return fails(state.count) ? fault : nil
         }
       }
     }
   }
 
   /// A map that is full for one attempt can have pages that LMDB reuses after the next commits.
-  @Test(arguments: [1, 3]) func `maintenance without room lets two commits pass, and is tried again at once`(
-    failures: Int
+  @Test(arguments: [1, 3], [DiskFaults.Fault.mapFull, .noSpace])
+  func `maintenance without room lets two commits pass, and is tried again at once`(
+    failures: Int, fault: DiskFaults.Fault
   ) async throws {
     let scratch = TemporaryDirectory()
     let transactions = Transactions()
     // Two empty changes follow each failed attempt.
-    let faults = transactions.faults { $0 % 3 == 2 && $0 < 3 * failures }
-    let tier = try openTier(scratch, faults: faults)
+    let faults = transactions.faults(fault) { $0 % 3 == 2 && $0 < 3 * failures }
+    let delivered = DeliveredReports()
+    let tier = try openTier(scratch, delivered: delivered, faults: faults)
     let cache = try tier.cache()
     for number in 0..<10 { cache.put("k\(number)", value(number, size: 100), tags: ["tag"]) }
     try await tier.flush()
@@ -46,15 +50,67 @@ import Testing
     try await tier.purge()
     #expect(transactions.count > 1 + 3 * failures)
     #expect(cache.keys() == [])
+    #expect(tier.engine.mode == .active)
+    #expect(!delivered.reportCodes.contains(.degraded))
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
 
-  @Test func `maintenance without room even for an empty change pauses until a commit succeeds`() async throws {
+  /// The walk examines the records in several calls, and finds none of them. Only the end of the invalidation needs a transaction.
+  @Test func `maintenance pauses after many attempts without room for the end of a walk`() async throws {
     let scratch = TemporaryDirectory()
     let transactions = Transactions()
     let isFull = Switch<Bool>()
-    let tier = try openTier(scratch, faults: transactions.faults { $0 > 1 && isFull.peek() == true })
+    // Two empty changes follow each failed attempt.
+    let tier = try openTier(
+      scratch, interval: .unreachable, faults: transactions.faults { $0 % 3 == 2 && isFull.peek() == true })
+    let cache = try tier.cache()
+    for number in 0..<2500 { cache.put("k\(number)", value(number, size: 100)) }
+    try await tier.flush()
+    isFull.set(true)
+    transactions.beginCounting()
+    _ = cache.stageInvalidation(.tag("tag"))
+    try await tier.flush()
+    while tier.engine.monitor.withLock({ $0.maintenancePausedUntil == nil }) { await Task.yield() }
+    // The commit, sixteen attempts with two empty changes each, and the last attempt.
+    #expect(transactions.count == 1 + 16 * 3 + 1)
+    isFull.set(false)
+    cache.put("later", bytes("later"))
+    try await tier.purge()
+    #expect(cache.keys().count == 2501)
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test func `many damaged records are removed in small transactions`() async throws {
+    let scratch = TemporaryDirectory()
+    let delivered = DeliveredReports()
+    let transactions = Transactions()
+    let tier = try openTier(
+      scratch, limit: .mebibytes(1), delivered: delivered, interval: .unreachable,
+      faults: transactions.faults { _ in false })
+    #expect(tier.engine.limits.pagesPerTransaction < 8)
+    let cache = try tier.cache(delivered: delivered)
+    for number in 0..<20 { cache.put("k\(number)", value(number, size: 700)) }
+    try await tier.flush()
+    for number in 0..<10 { try damage(value(number, size: 700), in: scratch) }
+    transactions.beginCounting()
+    for number in 0..<10 { #expect(cache.get("k\(number)") == nil) }
+    while delivered.lost(.damaged).count < 10 { await Task.yield() }
+    #expect(transactions.count == 10)
+    #expect(cache.keys() == Set((10..<20).map { "k\($0)" }))
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
+  @Test(arguments: [DiskFaults.Fault.mapFull, .noSpace])
+  func `maintenance without room even for an empty change pauses until a commit succeeds`(
+    fault: DiskFaults.Fault
+  ) async throws {
+    let scratch = TemporaryDirectory()
+    let transactions = Transactions()
+    let isFull = Switch<Bool>()
+    let tier = try openTier(scratch, faults: transactions.faults(fault) { $0 > 1 && isFull.peek() == true })
     let cache = try tier.cache()
     for number in 0..<10 { cache.put("k\(number)", value(number, size: 100), tags: ["tag"]) }
     try await tier.flush()
