@@ -58,13 +58,29 @@ struct PurgeWalk {
   }
 
   /// Removes up to `count` targets, and returns them.
-  ///
-  /// The invalidation table holds its lock while it ends them. A concurrent invalidation waits for this lock while it holds the
-  /// locks of all shards of a cache, so the part must be small.
   mutating func takeTargets(upTo count: Int) -> [Invalidation: FileInvalidationVersion] {
     var taken: [Invalidation: FileInvalidationVersion] = [:]
+    if count >= targets.count {
+      swap(&taken, &targets)
+      return taken
+    }
     while taken.count < count, let (invalidation, version) = targets.popFirst() { taken[invalidation] = version }
     return taken
+  }
+
+  /// Returns targets in small parts.
+  ///
+  /// The invalidation table holds its lock while it processes one part. A concurrent invalidation waits for this
+  /// lock while it holds the locks of all shards of a cache, so a part must be small.
+  static func parts(
+    of targets: [Invalidation: FileInvalidationVersion]
+  ) -> [[Invalidation: FileInvalidationVersion]] {
+    var parts: [[Invalidation: FileInvalidationVersion]] = []
+    for (place, target) in targets.enumerated() {
+      if place % partSize == 0 { parts.append([:]) }
+      parts[parts.count - 1][target.key] = target.value
+    }
+    return parts
   }
 
   /// The maximum number of targets in one part.

@@ -205,10 +205,10 @@ import Testing
     let newest = FileInvalidationVersion(sameNumberAs: taken.invalidationVersion)
     table.publish(rows, row: row(newest, changes: 1), transaction: 6)
     var left = Set(rows.keys)
-    var walk = PurgeWalk(of: Partition(name: "values"), 0, in: .tested, targets: rows)
-    while !walk.targets.isEmpty {
-      let part = walk.takeTargets(upTo: PurgeWalk.partSize)
-      #expect(!part.isEmpty && part.count <= PurgeWalk.partSize && Set(walk.targets.keys).isDisjoint(with: part.keys))
+    let parts = PurgeWalk.parts(of: rows)
+    #expect(parts.allSatisfy { !$0.isEmpty && $0.count <= PurgeWalk.partSize })
+    #expect(parts.reduce(into: [:]) { $0.merge($1) { $1 } } == rows)
+    for part in parts {
       #expect(!table.isVisibleWithoutComparison(at: 9))
       table.endPurged(part, row: row(newest, purged: newest, changes: 2), transaction: 9)
       left.subtract(part.keys)
@@ -269,6 +269,20 @@ import Testing
     #expect(!concealsTaken(set) && !conceals(set))
     set.isSet = false
     #expect(concealsTaken(set))
+  }
+
+  @Test func `a walk gives each of its invalidations once`() {
+    var targets: [Invalidation: FileInvalidationVersion] = [:]
+    for number in 1...100 { targets[.tag("tag\(number)")] = FileInvalidationVersion(number: UInt64(number)) }
+    var walk = PurgeWalk(of: Partition(name: "values"), 0, in: .tested, targets: targets)
+    var taken: [Invalidation: FileInvalidationVersion] = [:]
+    while !walk.targets.isEmpty {
+      let part = walk.takeTargets(upTo: max(1, walk.targets.count >> 2))
+      #expect(!part.isEmpty && Set(taken.keys).isDisjoint(with: part.keys))
+      taken.merge(part) { $1 }
+    }
+    #expect(taken == targets)
+    #expect(walk.takeTargets(upTo: 1) == [:])
   }
 
   @Test func `an invalidation that another process commits first ends with its purge`() {

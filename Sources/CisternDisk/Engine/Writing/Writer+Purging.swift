@@ -19,12 +19,14 @@ extension Writer {
     if walk.isDone { self.walk = try endSome(of: walk, in: file) }
   }
 
-  /// Ends some invalidations of a walk that has examined all records. Returns the walk with the others; nil if none is left.
+  /// Ends the invalidations of a walk that has examined all records, or fewer of them after attempts without room.
   ///
+  /// Returns the walk with the others; nil if none is left.
   /// If the transaction fails, the walk is not repeated.
   private func endSome(of walk: PurgeWalk, in file: DiskFile) throws(LMDBError) -> PurgeWalk? {
     var walk = walk
-    let targets = walk.takeTargets(upTo: min(purgedPerTransaction, PurgeWalk.partSize))
+    // Each transaction visits the rows of all of them, so a file with room for it has one transaction.
+    let targets = walk.takeTargets(upTo: max(1, walk.targets.count >> maintenanceAttempts))
     let ended = try commitMaintenance(in: file) {
       (step, transaction) throws(LMDBError) -> (row: InvalidationVersionRow, number: TransactionNumber)? in
       // A changed generation means that the partition was cleared and written again. The walk has not seen the new
@@ -36,7 +38,9 @@ extension Writer {
       return (row, transaction.transaction.transactionNumber)
     }
     guard let ended else { return nil }
-    walk.partition.invalidations.endPurged(targets, row: ended.row, transaction: ended.number)
+    for part in PurgeWalk.parts(of: targets) {
+      walk.partition.invalidations.endPurged(part, row: ended.row, transaction: ended.number)
+    }
     return walk.targets.isEmpty ? nil : walk
   }
 
