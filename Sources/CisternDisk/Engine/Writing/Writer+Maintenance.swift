@@ -35,34 +35,30 @@ extension Writer {
   /// Lets time pass before the next maintenance, because the file has no room for it.
   ///
   /// A reader that keeps the pages can end at any time. A commit ends the pause, because it can make room.
-  func pauseMaintenance() {
-    let (end, overflow) = monotonicNanoseconds().addingReportingOverflow(initialRetryDelay)
+  func pauseMaintenance() { pauseMaintenance(for: initialRetryDelay) }
+
+  private func pauseMaintenance(for duration: UInt64) {
+    let (end, overflow) = monotonicNanoseconds().addingReportingOverflow(duration)
     engine.monitor.withLock { $0.maintenancePausedUntil = overflow ? .max : end }
   }
 
-  /// The number of attempts without room in sequence after which maintenance pauses.
-  private static let mostMaintenanceAttempts = 16
-
   /// The number of records that one transaction of maintenance removes at most.
-  var purgedPerTransaction: Int { max(1, deviceRoom.limits.pagesPerTransaction >> (2 + maintenanceAttempts)) }
+  var purgedPerTransaction: Int { max(1, deviceRoom.limits.pagesPerTransaction >> (2 + maintenanceAttempts.count)) }
 
   /// Lets LMDB reuse pages after the map was found full, so that a smaller transaction can follow.
   ///
-  /// An aborted transaction changes nothing. Without this, each later attempt would find the same map full.
+  /// An aborted transaction changes nothing. Without this, each later attempt would find the same map full. If a reader keeps the
+  /// pages, a short pause follows instead.
   ///
   /// - Throws: `error` if it is about something else, if the file has no room for an empty change, or after many attempts.
   private func makeRoomForMaintenance(after error: LMDBError) throws(LMDBError) {
-    var hasRoom = false
-    if isAboutRoom(error), maintenanceAttempts < Writer.mostMaintenanceAttempts, let file = engine.file {
-      // Smaller limits bound the next transactions, too.
-      if engine.diagnosis(of: error).code == .noSpace { _ = try noteFullDevice(file) }
-      hasRoom = if try waitBriefly(forReadersOf: file) { true } else { try commitTwice(in: file) }
+    guard isAboutRoom(error), let file = engine.file else { throw error }
+    // Smaller limits bound the next transactions, too.
+    if engine.diagnosis(of: error).code == .noSpace { _ = try noteFullDevice(file) }
+    if try hasBlockingReader(of: file) {
+      return pauseMaintenance(for: maintenanceAttempts.pauseForReader(atMost: initialRetryDelay))
     }
-    guard hasRoom else {
-      maintenanceAttempts = 0
-      throw error
-    }
-    maintenanceAttempts += 1
+    guard maintenanceAttempts.noteAttempt(), try commitTwice(in: file) else { throw error }
   }
 
   /// Continues the purge of the dead generations in one transaction.
@@ -139,7 +135,7 @@ extension Writer {
     _ body: (inout WriteStep, inout IndexTransaction) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {
     let result = try commitSeparately(in: file, body)
-    maintenanceAttempts = max(0, maintenanceAttempts - 1)
+    maintenanceAttempts.noteSuccess()
     return result
   }
 

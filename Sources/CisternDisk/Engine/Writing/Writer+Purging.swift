@@ -26,7 +26,7 @@ extension Writer {
   private func endSome(of walk: PurgeWalk, in file: DiskFile) throws(LMDBError) -> PurgeWalk? {
     var walk = walk
     // Each transaction visits the rows of all of them, so a file with room for it has one transaction.
-    let targets = walk.takeTargets(upTo: max(1, walk.targets.count >> maintenanceAttempts))
+    let targets = walk.takeTargets(upTo: max(1, walk.targets.count >> maintenanceAttempts.count))
     let ended = try commitMaintenance(in: file) {
       (step, transaction) throws(LMDBError) -> (row: InvalidationVersionRow, number: TransactionNumber)? in
       // A changed generation means that the partition was cleared and written again. The walk has not seen the new

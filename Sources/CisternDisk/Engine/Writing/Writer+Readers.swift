@@ -71,12 +71,10 @@ extension Writer {
     throw LMDBError(.mapFull, operation: "commit", message: "a reader of process \(reader.process) holds its snapshot")
   }
 
-  /// Waits a millisecond if a reader keeps freed pages from reuse. Returns whether there is such a reader, or one of a dead process.
-  func waitBriefly(forReadersOf file: DiskFile) throws(LMDBError) -> Bool {
-    if try file.environment.clearStaleReaders() > 0 { return true }
-    guard try blockingReader(of: file, laggingMoreThan: 0) != nil else { return false }
-    usleep(1000)
-    return true
+  /// Returns whether a reader keeps freed pages from reuse. Frees the slots of dead processes first.
+  func hasBlockingReader(of file: DiskFile) throws(LMDBError) -> Bool {
+    try file.environment.clearStaleReaders()
+    return try blockingReader(of: file, laggingMoreThan: 0) != nil
   }
 
   /// Returns the oldest reader whose snapshot is old enough to keep freed pages from reuse, or nil if none is.

@@ -13,8 +13,7 @@ final class Writer {
   var walk: PurgeWalk?
   /// The state of a file of extents after the last transaction of this process. Nil if it must be read.
   var extents: ExtentState?
-  /// The number of attempts at maintenance that found the map full. Each success takes one away, and a pause all.
-  var maintenanceAttempts = 0
+  var maintenanceAttempts = MaintenanceAttempts()
   /// The number of additional pages to keep free since the map was found full.
   var extraMargin = 0
   /// The sizes that the device has room for.
