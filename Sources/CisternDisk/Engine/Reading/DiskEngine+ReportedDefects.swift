@@ -47,7 +47,7 @@ extension DiskEngine {
   ///
   /// The error of a file is not reported again. A file that stays would otherwise be replaced or opened again without end.
   func keepDamagedRecords(among defects: [ReportedDefect]) {
-    let records = defects.filter { if case .record = $0 { true } else { false } }
+    let records = defects.filter(\.isRecord)
     reportedDefects.withLock { reportedDefects in
       reportedDefects += records.prefix(max(0, DiskEngine.defectCapacity - reportedDefects.count))
     }
@@ -68,4 +68,7 @@ enum ReportedDefect: Sendable {
   case record(Partition, [UInt8])
   /// An error of the file in this environment. It no longer matters if the engine has another file.
   case file(LMDBError, Environment)
+
+  /// Whether it is a record that failed its checksum.
+  var isRecord: Bool { if case .record = self { true } else { false } }
 }

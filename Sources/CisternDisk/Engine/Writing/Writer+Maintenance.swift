@@ -78,7 +78,14 @@ extension Writer {
   }
 
   private func examineDefects() throws(LMDBError) {
-    let defects = engine.takeReportedDefects()
+    var defects = engine.takeReportedDefects()
+    let records = defects.filter(\.isRecord)
+    // The rest follows in the next transactions. Many removals at once could find the map full again and again.
+    let rest = records.dropFirst(purgedPerTransaction)
+    if !rest.isEmpty {
+      engine.keepDamagedRecords(among: Array(rest))
+      defects = defects.filter { !$0.isRecord } + records.dropLast(rest.count)
+    }
     do throws(LMDBError) {
       try examine(defects)
     } catch {
@@ -97,10 +104,6 @@ extension Writer {
       }
     }
     guard !records.isEmpty, let file = engine.file else { return }
-    // The rest follows in the next transactions. Many removals at once could find the map full again and again.
-    let rest = records.dropFirst(purgedPerTransaction)
-    engine.keepDamagedRecords(among: rest.map { .record($0.partition, $0.key) })
-    records.removeLast(rest.count)
     var removed: [(partition: Partition, key: [UInt8])] = []
     var leaving: [EvictedKey] = []
     do throws(LMDBError) {
