@@ -12,11 +12,15 @@ extension InvalidationState {
   /// - Returns: Whether the record is concealed.
   func concealsRecord(fileVersion: FileInvalidationVersion, key: RawSpan, tags: [String]) -> Bool {
     if committed.conceals(invalidationVersion: fileVersion, key: key, tags: tags) { return true }
-    guard !uncommitted.isEmpty else { return false }
-    // An uncommitted invalidation follows every committed record, regardless of their versions.
-    let isKnown = fileVersion <= row?.invalidationVersion ?? .zero
-    return uncommitted.conceals(
-      invalidationVersion: isKnown ? .zero : InvalidationVersion(sameNumberAs: fileVersion), key: key, tags: tags)
+    return !uncommitted.isEmpty
+      && uncommitted.conceals(invalidationVersion: versionBelowUncommitted(fileVersion), key: key, tags: tags)
+  }
+
+  /// Returns the local version with which a record of the file is compared with uncommitted invalidations.
+  ///
+  /// An uncommitted invalidation follows every committed record, regardless of their versions.
+  private func versionBelowUncommitted(_ fileVersion: FileInvalidationVersion) -> InvalidationVersion {
+    fileVersion <= row?.invalidationVersion ?? .zero ? .zero : InvalidationVersion(sameNumberAs: fileVersion)
   }
 
   /// Returns whether a record that was read earlier must not be shown.
@@ -45,13 +49,15 @@ extension InvalidationState {
   func concealsTakenWrite(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
     let (version, tags) = (metadata.localVersion, metadata.tags)
     if taken.conceals(invalidationVersion: version, key: key, tags: tags) { return true }
-    guard !metadata.isSet, concealsWrite(invalidationVersion: version, key: key, tags: tags) else { return false }
-    // Few fetches meet invalidations of a former file, which can be those of another process.
-    let hasRepeated =
-      !repeated.isEmpty || committing.contains { $1 > taken.invalidationVersions[$0] ?? .zero }
-    return hasRepeated || version < forgotten
-      || noticed.conceals(invalidationVersion: version, key: key, tags: tags)
+    guard !metadata.isSet else { return false }
+    if version < forgotten || noticed.conceals(invalidationVersion: version, key: key, tags: tags)
       || ended.conceals(invalidationVersion: version, key: key, tags: tags)
+    {
+      return true
+    }
+    // Few fetches meet invalidations of a former file, which can be those of another process.
+    return (!repeated.isEmpty || committing.contains { $1 > taken.invalidationVersions[$0] ?? .zero })
+      && inForce.conceals(invalidationVersion: version, key: key, tags: tags)
   }
 
   /// Returns whether an invalidation of the file, or one that the transaction in progress writes, conceals a record of the file.
@@ -63,10 +69,8 @@ extension InvalidationState {
     {
       return true
     }
-    guard !committing.isEmpty else { return false }
-    let isKnown = fileVersion <= row?.invalidationVersion ?? .zero
-    return taken.conceals(
-      invalidationVersion: isKnown ? .zero : InvalidationVersion(sameNumberAs: fileVersion), key: key, tags: tags)
+    return !committing.isEmpty
+      && taken.conceals(invalidationVersion: versionBelowUncommitted(fileVersion), key: key, tags: tags)
   }
 
   /// Returns whether an invalidation after this local version conceals the write, even one that has ended.

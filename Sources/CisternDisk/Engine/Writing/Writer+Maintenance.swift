@@ -78,14 +78,12 @@ extension Writer {
   }
 
   private func examineDefects() throws(LMDBError) {
-    var defects = engine.takeReportedDefects()
-    let records = defects.filter(\.isRecord)
-    // The rest follows in the next transactions. Many removals at once could find the map full again and again.
-    let rest = records.dropFirst(purgedPerTransaction)
-    if !rest.isEmpty {
-      engine.keepDamagedRecords(among: Array(rest))
-      defects = defects.filter { !$0.isRecord } + records.dropLast(rest.count)
-    }
+    let reported = engine.takeReportedDefects()
+    let records = reported.filter(\.isRecord)
+    let count = purgedPerTransaction
+    // The others follow in the next transactions. Many removals at once could find the map full again and again.
+    engine.keepDamagedRecords(among: Array(records.dropFirst(count)))
+    let defects = reported.filter { !$0.isRecord } + records.prefix(count)
     do throws(LMDBError) {
       try examine(defects)
     } catch {

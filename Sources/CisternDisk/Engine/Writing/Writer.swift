@@ -13,6 +13,7 @@ final class Writer {
   var walk: PurgeWalk?
   /// The state of a file of extents after the last transaction of this process. Nil if it must be read.
   var extents: ExtentState?
+  /// The attempts at maintenance that found no room. They bound its next transaction.
   var maintenanceAttempts = MaintenanceAttempts()
   /// The number of additional pages to keep free since the map was found full.
   var extraMargin = 0
