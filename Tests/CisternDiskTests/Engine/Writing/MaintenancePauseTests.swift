@@ -82,6 +82,39 @@ import Testing
     try await tier.close()
   }
 
+  /// The map counts as full as long as another process has a reader slot, which only its clearing ends.
+  @Test func `maintenance pauses shortly for another process's read, and goes on when that process was killed`()
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    let holder = try ChildProcess("hold", scratch.store, "\(1 << 20)", "processCrash")
+    #expect(holder.readLine() == "holding")
+    let transactions = Transactions()
+    let opened = Switch<DiskTier>()
+    let tier = try openTier(
+      scratch, limit: .mebibytes(1), interval: .unreachable,
+      faults: transactions.faults { number in
+        guard number > 1, let file = opened.peek()?.engine.file else { return false }
+        return (try? file.environment.readers().contains { $0.process != getpid() }) ?? true
+      })
+    opened.set(tier)
+    defer { opened.set(nil) }
+    let cache = try tier.cache()
+    cache.put("tagged", bytes("value"), tags: ["tag"])
+    try await tier.flush()
+    transactions.beginCounting()
+    _ = cache.stageInvalidation(.tag("tag"))
+    try await tier.flush()
+    while transactions.count < 4 { await Task.yield() }
+    #expect(tier.engine.mode == .active)
+    _ = holder.kill()
+    // No commit ends the pause. The longest one is a second.
+    while tier.engine.partitions.contains(where: { !$0.invalidations.pending.isEmpty }) { await Task.yield() }
+    #expect(!cache.keys().contains("tagged"))
+    #expect(tier.checkInvariants() == [])
+    try await tier.close()
+  }
+
   @Test(arguments: [0, 1])
   func `many damaged records are removed in small transactions, once each`(failures: Int) async throws {
     let scratch = TemporaryDirectory()
