@@ -27,6 +27,8 @@ extension Cache {
 
   /// Evicts from memory until no more than this total cost is left. Records on disk stay.
   ///
+  /// Values that are added during the call can stay.
+  ///
   /// - Parameter target: The total cost to keep.
   /// - Complexity: O(*n*) for *n* evicted entries.
   public func trim(toCost target: Int) {

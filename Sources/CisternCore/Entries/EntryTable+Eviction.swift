@@ -10,15 +10,19 @@ extension EntryTable {
 
   /// Evicts entries until their total cost is at most `target`.
   ///
-  /// Other threads may add entries during the call. The function therefore computes the total again after each excess
-  /// is evicted.
+  /// Other threads, or the deinitializers of evicted values, can add entries during the call. These can stay. Otherwise, the call
+  /// might never end.
   func trim(toCost target: Int) {
-    while true {
-      var excess = memoryCost - max(0, target)
-      guard excess > 0 else { return releaseSlots() }
+    defer { releaseSlots() }
+    var remaining = memoryCost - max(0, target)
+    while remaining > 0 {
+      // Other threads can evict as well.
+      var excess = min(remaining, memoryCost - max(0, target))
+      guard excess > 0 else { return }
       while excess > 0 {
-        guard let cost = evictAnywhere() else { return releaseSlots() }
+        guard let cost = evictAnywhere() else { return }
         excess -= cost
+        remaining -= cost
       }
     }
   }

@@ -207,6 +207,8 @@ extension Store {
 
   /// Evicts entries from the memory of all caches until their total cost is at most `limit`. Records on disk stay.
   ///
+  /// Values that are added during the call can stay.
+  ///
   /// - Parameter limit: The highest cost to keep.
   public func trimMemory(to limit: ByteCount) {
     shared.budget.trim(toCost: limit.bytes)

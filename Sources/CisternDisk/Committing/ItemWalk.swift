@@ -32,7 +32,10 @@ struct ItemWalk {
       while isAtItem, let item = cursor.item, let address = RecordAddress(bits: item.address) {
         let digest = RecordDigest(lowBits: item.digest)
         // Items with equal digests have no order, so the walk cannot stop between them.
-        if digest != last, seen >= stride || found.count >= count { return (found, digest) }
+        if digest != last, seen >= stride || found.count >= count {
+          guard digest > start else { throw .recordsOutOfOrder() }
+          return (found, digest)
+        }
         last = digest
         seen += 1
         if let record = try tables.bytes(at: address, in: transaction),

@@ -44,6 +44,7 @@ struct KeyWalk {
         let start = walk.position ?? prefix
         var isAtRecord = try cursor.move(toFirstFrom: start.rawSpan)
         seen += 1
+        let seenBefore = seen
         while true {
           guard isAtRecord, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) else {
             walk.prefixes.removeLast()
@@ -51,6 +52,7 @@ struct KeyWalk {
             break
           }
           guard seen < stride, found.count < count else {
+            if seen > seenBefore, !start.rawSpan.precedes(key.rawSpan) { throw .recordsOutOfOrder() }
             walk.position = key
             break
           }

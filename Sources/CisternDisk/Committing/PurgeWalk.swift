@@ -86,15 +86,15 @@ struct PurgeWalk {
   /// The maximum number of targets in one part.
   static let partSize = 128
 
-  /// Examines the next records, and returns up to about `count` of them to remove.
-  mutating func next(_ count: Int, in file: DiskFile) throws(LMDBError) -> Found {
+  /// Examines about `stride` of the next records, and returns up to about `count` of them to remove.
+  mutating func next(_ count: Int, of stride: Int = stride, in file: DiskFile) throws(LMDBError) -> Found {
     var found = Found()
     switch place {
     case .keys(var walk):
-      found.keys = try walk.next(count, of: PurgeWalk.stride, in: file, concealedBy: set)
+      found.keys = try walk.next(count, of: stride, in: file, concealedBy: set)
       place = walk.isDone ? .end : .keys(walk)
     case .items(var walk):
-      found.digests = try walk.next(count, of: PurgeWalk.stride, in: file, concealedBy: set)
+      found.digests = try walk.next(count, of: stride, in: file, concealedBy: set)
       place = walk.isDone ? .end : .items(walk)
     case .end: break
     }

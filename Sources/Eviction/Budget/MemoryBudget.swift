@@ -202,8 +202,11 @@ extension MemoryBudget {
   }
 
   /// Evicts entries until the cost is at most `target`, then releases unused storage.
+  ///
+  /// Entries that are added during the call can stay. Otherwise, the call might never end.
   package func trim(toCost target: Int) {
-    while cost > max(0, target), evictSomewhere() {}
+    var remaining = count
+    while remaining > 0, cost > max(0, target), evictSomewhere() { remaining -= 1 }
     for consumer in consumers.withLock({ consumers in consumers.compactMap(\.consumer) }) { consumer.releaseSlots() }
   }
 }

@@ -17,6 +17,10 @@ final class OverlapLedger: Sendable {
   }
 
   private let state = Guarded(State())
+  /// The number of yields after which a fetch no longer waits for a cancellation.
+  private let patience: Int
+
+  init(patience: Int = 100_000) { self.patience = patience }
 
   /// The number of pairs of which neither fetch was cancelled.
   var overlaps: Int {
@@ -39,7 +43,7 @@ final class OverlapLedger: Sendable {
     }
     for _ in 0..<yields where !Task.isCancelled { await Task.yield() }
     // An entry is removed before the cancellation of its fetch arrives.
-    var patience = 100_000
+    var patience = patience
     while !Task.isCancelled, patience > 0, state.withLock({ $0.isSuspect(number) }) {
       patience -= 1
       await Task.yield()

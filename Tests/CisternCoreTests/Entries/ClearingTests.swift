@@ -61,4 +61,26 @@ struct ClearingTests {
     fill()
     #expect((0..<20_000).allSatisfy { cache[$0] == $0 })
   }
+
+  /// A value whose deinitializer adds another one.
+  private final class Renewing: Sendable {
+    let cache: Cache<Int, Renewing>
+
+    init(_ cache: Cache<Int, Renewing>) { self.cache = cache }
+
+    deinit {
+      let key = Int.random(in: 0..<Int.max)
+      cache[key] = Renewing(cache)
+    }
+  }
+
+  @Test func `a trim ends although each evicted value adds another one`() throws {
+    let cache = try Cache<Int, Renewing>(configuration: .ignoringMemoryPressure)
+    for key in 0..<100 { cache[key] = Renewing(cache) }
+    cache.trim(toCost: 10)
+    #expect(cache.statistics.memory.entryCount == 100)
+    cache.table.budget.trim(toCost: 0)
+    #expect(cache.statistics.memory.entryCount == 100)
+    #expect(cache.checkInvariants() == [])
+  }
 }

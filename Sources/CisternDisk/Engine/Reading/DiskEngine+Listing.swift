@@ -80,7 +80,7 @@ extension DiskEngine {
       return []
     }
     var listed: [ListedRecord] = []
-    do {
+    do throws(LMDBError) {
       switch file.layout {
       case .records(let tables):
         var cursor = try transaction.cursor(in: tables.records)
@@ -89,6 +89,7 @@ extension DiskEngine {
       case .extents:
         try ListedRecord.read(&listed, of: file, generation: generation, after: last, in: transaction)
       }
+      try ListedRecord.checkOrder(of: &listed, after: last)
     } catch {
       isReadable = false
       noteReadFailure(error, of: environment)

@@ -17,6 +17,24 @@ struct ListedRecord {
 
   private init(position: [UInt8]) { self.position = position }
 
+  /// Removes the records from the first one that precedes those before it, and throws if there is one.
+  static func checkOrder(of listed: inout [ListedRecord], after last: [UInt8]?) throws(LMDBError) {
+    var previous = last
+    for (index, record) in listed.enumerated() {
+      if let previous {
+        // Only records that one transaction reads can be at the same position.
+        let isInOrder =
+          index == 0
+          ? previous.rawSpan.precedes(record.position.rawSpan) : !record.position.rawSpan.precedes(previous.rawSpan)
+        guard isInOrder else {
+          listed.removeSubrange(index...)
+          throw .recordsOutOfOrder()
+        }
+      }
+      previous = record.position
+    }
+  }
+
   // MARK: Records under their keys
 
   /// Reads the next records after a position, or the first ones if it is nil.

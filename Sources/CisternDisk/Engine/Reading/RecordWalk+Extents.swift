@@ -25,17 +25,13 @@ extension RecordWalk {
     while isAtItem, let item = cursor.item {
       let digest = RecordDigest(lowBits: item.digest)
       // In a damaged file, the order of the items can be wrong. An enumeration would then be endless.
-      guard digest >= last else {
-        throw LMDBError(.corrupted, operation: "walk over records", message: "a record precedes those before it")
-      }
+      guard digest >= last else { throw .recordsOutOfOrder() }
       if count >= range.limit, digest != last {
         return try endChunk(behind: last)
       }
       // In a damaged file, an item can come twice. Two items of a sound one never have the same address.
       if digest != last { addresses.removeAll(keepingCapacity: true) }
-      guard !addresses.contains(item.address) else {
-        throw LMDBError(.corrupted, operation: "walk over records", message: "a record comes twice")
-      }
+      guard !addresses.contains(item.address) else { throw .recordsOutOfOrder("a record comes twice") }
       addresses.append(item.address)
       if let address = RecordAddress(bits: item.address) {
         try add(LocatedDigest(digest: digest, address: address), tables, of: file, in: transaction)
@@ -55,9 +51,7 @@ extension RecordWalk {
   ///
   /// In a damaged file, the search can find the start of the range again. An enumeration would then be endless.
   private mutating func endChunk(behind digest: RecordDigest) throws(LMDBError) {
-    if let start = range.start?.recordDigest, digest <= start {
-      throw LMDBError(.corrupted, operation: "walk over records", message: "a record precedes those before it")
-    }
+    if let start = range.start?.recordDigest, digest <= start { throw .recordsOutOfOrder() }
     chunk.end = KeyPosition(digest)
     isOutdated = false
   }

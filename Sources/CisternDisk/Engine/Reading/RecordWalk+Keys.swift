@@ -22,7 +22,7 @@ extension RecordWalk {
       case .otherPrefix:
         // The keys with a digest follow. In a damaged file, a direct key could follow them, and the walk would be endless. LMDB's own
         // cursor does not notice it.
-        guard !isAmongDigests else { throw Self.damage("a record follows those with digests") }
+        guard !isAmongDigests else { throw .recordsOutOfOrder("a record follows those with digests") }
         isAmongDigests = true
         let digests = DiskKey.bytes(of: generation, at: KeyPosition(isDigest: true, bytes: []))
         isAtRecord = try cursor.move(toFirstFrom: digests.rawSpan)
@@ -86,7 +86,7 @@ extension RecordWalk {
   /// In a damaged file, that record can precede the start of the range. LMDB's own cursor does not notice it, and an enumeration
   /// would be endless.
   private mutating func endChunk(at end: KeyPosition) throws(LMDBError) {
-    if let start = range.start, end <= start { throw Self.damage("a record precedes those before it") }
+    if let start = range.start, end <= start { throw .recordsOutOfOrder() }
     chunk.end = end
   }
 
@@ -102,9 +102,5 @@ extension RecordWalk {
   private static func position(of bytes: RawSpan) -> KeyPosition {
     KeyPosition(
       isDigest: DiskKey.isDigest(bytes), bytes: bytes.extracting(DiskKey.prefixSize..<bytes.byteCount).copiedBytes())
-  }
-
-  private static func damage(_ message: String) -> LMDBError {
-    LMDBError(.corrupted, operation: "walk over records", message: message)
   }
 }

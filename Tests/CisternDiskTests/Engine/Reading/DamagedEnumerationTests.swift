@@ -1,5 +1,4 @@
 import CisternTestSupport
-import Foundation
 import LMDB
 import Testing
 
@@ -8,21 +7,6 @@ import Testing
 
 /// Enumerations of a file in which keys or items are damaged, while the store is open.
 @Suite struct DamagedEnumerationTests {
-  /// Replaces bytes wherever the data file has them.
-  private func replace(_ old: [UInt8], with new: [UInt8], in scratch: TemporaryDirectory) throws {
-    var data = try Data(contentsOf: scratch.dataFile)
-    let file = try FileHandle(forUpdating: scratch.dataFile)
-    var count = 0
-    while let place = data.range(of: Data(old)) {
-      try file.seek(toOffset: UInt64(place.lowerBound))
-      try file.write(contentsOf: Data(new))
-      data.replaceSubrange(place, with: Data(new))
-      count += 1
-    }
-    try file.close()
-    #expect(count > 0)
-  }
-
   /// Reads all chunks of a limit. Returns the number of chunks, or nil if the enumeration fails or has too many. Each key must come
   /// once at most.
   private func chunkCount(of cache: DiskPartition, limit: Int) throws -> Int? {
@@ -68,7 +52,7 @@ import Testing
         // A chunk of a dense file knows that no record follows.
         #expect(try chunkCount(of: cache, limit: limit) == (layout == .dense ? (9 + limit) / limit : 10 / limit + 1))
         let (old, new) = try damage(tier, damaged)
-        try replace(old, with: new, in: scratch)
+        try scratch.replaceInDataFile(old, with: new)
         if try chunkCount(of: cache, limit: limit) == nil { failures += 1 }
         try await tier.close()
       }
@@ -88,7 +72,7 @@ import Testing
   func `an enumeration of a dense file ends although a digest has another place in the order`(byte: UInt8) async throws
   {
     let count = try await failures(in: .dense) { tier, damaged in
-      let item = try self.item("key-\(damaged)", in: tier)
+      let item = try tier.indexItem(ofKey: "key-\(damaged)")
       return (item, [byte] + item.dropFirst())
     }
     #expect(count > 0)
@@ -96,24 +80,10 @@ import Testing
 
   @Test func `an enumeration of a dense file returns no record twice although an item comes twice`() async throws {
     let count = try await failures(in: .dense) { tier, damaged in
-      let order = try (0..<10).map { try self.item("key-\($0)", in: tier) }.sorted { $0.rawSpan.precedes($1.rawSpan) }
+      let order = try (0..<10).map { try tier.indexItem(ofKey: "key-\($0)") }.sorted { $0.rawSpan.precedes($1.rawSpan) }
       return (order[damaged], order[damaged == 0 ? 1 : damaged - 1])
     }
     #expect(count == 40)
-  }
-
-  /// The item of a key in the index, as the file has it.
-  private func item(_ key: String, in tier: DiskTier) throws -> [UInt8] {
-    let file = try #require(tier.engine.file)
-    guard case .extents(let tables) = file.layout else { throw CocoaError(.featureUnsupported) }
-    let address = try file.environment.withRead { (transaction) throws(LMDBError) in
-      var isDamaged = false
-      return try tables.record(
-        forKey: bytes(key).rawSpan, of: .first, in: transaction, isDamaged: &isDamaged)?.address.bits
-    }
-    let bits = try #require(address)
-    return RecordDigest(of: bytes(key).rawSpan).bytes
-      + (0..<6).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * (5 - $0))) }
   }
 
   @Test func `an enumeration by prefix ends although a key without a digest follows those with one`() async throws {
@@ -129,7 +99,7 @@ import Testing
     let last = try #require(digests.max { $0.rawSpan.precedes($1.rawSpan) })
     var direct = last
     direct[DiskKey.prefixSize - 1] &= ~1
-    try replace(last, with: direct, in: scratch)
+    try scratch.replaceInDataFile(last, with: direct)
     let error = #expect(throws: CisternError.self) { _ = try cache.records(in: range).count }
     #expect(error?.code == .diskFailed)
     try await tier.close()
