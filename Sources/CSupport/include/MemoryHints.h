@@ -8,6 +8,12 @@
 // Starts to load the cache line at this address, without waiting for it. It reads nothing, so any address is allowed.
 static inline void cistern_prefetch(const void *_Nullable address) { __builtin_prefetch(address); }
 
+// Loads eight aligned bytes that another thread or process can change at the same time. No later memory access of this thread precedes
+// the load.
+static inline uint64_t cistern_load_acquiring(const void *_Nonnull address) {
+  return __atomic_load_n((const uint64_t *)address, __ATOMIC_ACQUIRE);
+}
+
 // Returns eight bytes at any alignment as a number. The byte order is the platform's, so only equality is meaningful.
 static inline uint64_t cistern_word(const void *_Nonnull bytes) {
   uint64_t word;

@@ -1,5 +1,4 @@
 import CSupport
-import Synchronization
 
 /// Looks up keys directly in the mapped pages, with the same result as LMDB.
 ///
@@ -71,12 +70,13 @@ struct MappedPages {
   @inline(__always)
   func tree(of snapshot: UInt64) -> (root: UInt64, lastPage: UInt64)? {
     let meta = unsafe page(snapshot & 1)
-    let root = unsafe meta.word64(at: MetaPage.mainPlace + TreeRecord.rootPlace)
-    let lastPage = unsafe meta.word64(at: MetaPage.lastPagePlace)
-    guard unsafe meta.word64(at: MetaPage.transactionPlace) == snapshot else { return nil }
+    // The order of these loads matters. The compiler moves plain loads behind the checks, even across a fence, and a writer can change
+    // the meta page between the two. All places are multiples of eight.
+    let root = unsafe cistern_load_acquiring(meta + MetaPage.mainPlace + TreeRecord.rootPlace)
+    let lastPage = unsafe cistern_load_acquiring(meta + MetaPage.lastPagePlace)
+    guard unsafe cistern_load_acquiring(meta + MetaPage.transactionPlace) == snapshot else { return nil }
     // LMDB alternates between the two meta pages. No writer changes this one until the other one is newer.
-    atomicMemoryFence(ordering: .acquiring)
-    guard unsafe page(~snapshot & 1).word64(at: MetaPage.transactionPlace) < snapshot else { return nil }
+    guard unsafe cistern_load_acquiring(page(~snapshot & 1) + MetaPage.transactionPlace) < snapshot else { return nil }
     return (root, lastPage)
   }
 
