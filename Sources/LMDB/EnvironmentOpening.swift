@@ -77,10 +77,13 @@ private func requireWholeFile(_ handle: OpaquePointer, _ directory: String, _ op
   let (expected, isTooLong) = pages.multipliedReportingOverflow(by: Int(statistics.ms_psize))
   // The two meta pages are always in use. A smaller number is a damaged one that overflowed.
   if pages >= 2, !isTooLong, size >= expected { return }
-  do {
+  do throws(DataFileCheck.Failure) {
     _ = try DataFileCheck.run("\(directory)/data.mdb")
   } catch {
-    throw LMDBError(.truncated, operation: operation, message: "\(error)")
+    switch error {
+    case .damaged(let damage): throw LMDBError(.truncated, operation: operation, message: "\(damage)")
+    case .unreadable(let cause): throw LMDBError(status: cause.status, operation: operation)
+    }
   }
 }
 

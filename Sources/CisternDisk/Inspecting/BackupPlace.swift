@@ -146,11 +146,16 @@ struct BackupPlace: Sendable {
       directory: work, options: DiskOptions(limit: limit, layout: file.layout.kind),
       limits: try DiskLimits(limit, location: work))
     // The mark vouches for the pages of the copy, so that an opening does not check them.
-    do throws(DataFileDamage) {
+    do throws(DataFileCheck.Failure) {
       _ = try DataFileCheck.run(opening.path)
     } catch {
-      throw CisternError(
-        .diskFailed, "the data file is damaged, so it was not copied: \(error)", location: file.environment.directory)
+      switch error {
+      case .damaged(let damage):
+        throw CisternError(
+          .diskFailed, "the data file is damaged, so it was not copied: \(damage)", location: file.environment.directory
+        )
+      case .unreadable(let cause): throw DiskDirectory.unusable(work, cause)
+      }
     }
     let identity = try assignIdentity(opening)
     unsafe unlink("\(work)/\(DiskDirectory.lock)")

@@ -44,7 +44,7 @@ extension DiskTier {
     var opening = DiskOpening(
       directory: directory, options: options, limits: try DiskLimits(options.limit, location: directory))
     let mark = try claim.readMark()
-    if let reason = opening.markUntrusted(mark) {
+    if let reason = try opening.markUntrusted(mark) {
       throw CisternError(
         .diskFailed, "the data file cannot be used: \(reason); it was not changed", location: directory)
     }
@@ -90,14 +90,17 @@ extension DiskTier {
   /// Checks the pages even if the fingerprint is unchanged, because the device may have changed bytes.
   private static func checkStructure(_ path: String, _ directory: String) throws(CisternError) {
     let damage: String
-    do {
+    do throws(DataFileCheck.Failure) {
       if DiskDirectory.fileSize(path) != 0 {
         _ = try DataFileCheck.run(path)
         return
       }
       damage = "it is empty"
     } catch {
-      damage = "\(error)"
+      switch error {
+      case .damaged(let found): damage = "\(found)"
+      case .unreadable(let cause): throw DiskDirectory.unusable(directory, cause)
+      }
     }
     throw CisternError(
       .diskFailed, "the data file is damaged: \(damage); it was not changed", location: directory)

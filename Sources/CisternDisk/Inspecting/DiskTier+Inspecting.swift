@@ -73,11 +73,14 @@ extension DiskTier {
       let claim = try DirectoryClaim(directory: directory, isReadOnly: true)
       return try claim.withGate({ $0 }) { () throws(SystemError) -> StoreVerification.Defect? in
         guard claim.isAlone() else { return nil }
-        do {
+        do throws(DataFileCheck.Failure) {
           _ = try DataFileCheck.run("\(directory)/\(DiskDirectory.data)")
           return nil
         } catch {
-          return .init(.unreadable, description: "the data file is damaged: \(error)")
+          switch error {
+          case .damaged(let damage): return .init(.unreadable, description: "the data file is damaged: \(damage)")
+          case .unreadable(let cause): throw cause
+          }
         }
       }
     } catch {

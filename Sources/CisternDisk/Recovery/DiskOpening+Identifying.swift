@@ -32,7 +32,7 @@ extension DiskOpening {
 
   /// Returns whether a power cut can have undone the newest commit, although the mark has it.
   private func isUndoneByPowerCut(_ head: DataFileHead, _ noted: DataFileHistory, _ mark: BootMark) -> Bool {
-    head.transaction + 1 == noted.transaction && (mark.boot.isEmpty || mark.boot != currentBoot())
+    head.transaction &+ 1 == noted.transaction && (mark.boot.isEmpty || mark.boot != currentBoot())
   }
 
   /// Sets the file aside if it belongs to another store than the mark. Gives an identity to a file of an older

@@ -29,7 +29,7 @@ extension DiskOpening {
     let former = try system { () throws(SystemError) in try claim.readMark() }
     let isAlone = claim.isAlone()
     if isAlone { DiskDirectory.removeCopy(in: directory) } else { try requireLimit(of: former) }
-    if isAlone, let reason = markUntrusted(former) { try setAside(reason) } else { compareHistory(former) }
+    if isAlone, let reason = try markUntrusted(former) { try setAside(reason) } else { compareHistory(former) }
     let newIdentity = StoreIdentity()
     let begins = (DiskDirectory.fileSize(path) ?? 0) == 0
     let current =

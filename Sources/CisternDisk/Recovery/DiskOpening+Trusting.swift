@@ -9,7 +9,9 @@ extension DiskOpening {
   ///
   /// A file whose fingerprint is the one in the mark is not read, so that the cost does not depend on its size. The
   /// pages of any other file are checked, because LMDB trusts the contents of its map.
-  mutating func markUntrusted(_ mark: BootMark?) -> String? {
+  ///
+  /// - Throws: ``CisternError`` if the file cannot be opened for the check. The file may be sound, so it stays.
+  mutating func markUntrusted(_ mark: BootMark?) throws(CisternError) -> String? {
     guard let fingerprint = DataFileFingerprint(of: path) else { return nil }
     if let mark, !mark.isTrustworthy(boot: currentBoot()) {
       return switch mark.state {
@@ -19,11 +21,14 @@ extension DiskOpening {
       }
     }
     if mark?.file.fingerprint == fingerprint { return nil }
-    do {
+    do throws(DataFileCheck.Failure) {
       pagesChecked += try DataFileCheck.run(path)
       return nil
     } catch {
-      return "\(error)"
+      switch error {
+      case .damaged(let damage): return "\(damage)"
+      case .unreadable(let cause): throw DiskDirectory.unusable(directory, cause)
+      }
     }
   }
 

@@ -156,7 +156,7 @@ struct DiskOpening {
 
   private mutating func openToRead(_ claim: DirectoryClaim) throws(CisternError) -> DiskFile? {
     let mark = try system { () throws(SystemError) in try claim.readMark() }
-    if claim.isAlone(), let reason = markUntrusted(mark) {
+    if claim.isAlone(), let reason = try markUntrusted(mark) {
       noteUnreadable(reason)
       return nil
     }

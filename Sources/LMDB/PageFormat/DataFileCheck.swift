@@ -1,3 +1,5 @@
+import Locking
+
 /// Checks whether a data file is safe to open. LMDB trusts mapped pages, so a wrong page number, offset or size can
 /// crash the process or cause an endless loop.
 ///
@@ -19,13 +21,41 @@ package struct DataFileCheck: ~Copyable {
   var tiling: PageTiling
   let newest: MetaPage
 
+  /// The reason why a file is not known to be sound.
+  package enum Failure: Error, Sendable, CustomStringConvertible {
+    case damaged(DataFileDamage)
+    /// The file cannot be opened now, for example because no descriptor is left. It may be sound.
+    case unreadable(SystemError)
+
+    package var description: String {
+      switch self {
+      case .damaged(let damage): damage.description
+      case .unreadable(let error): error.description
+      }
+    }
+  }
+
   /// Checks the file at the path, which no process may change during the check.
   ///
-  /// - Returns: The number of reads. The number is zero if the file is missing, empty or not readable.
-  /// - Throws: ``DataFileDamage`` for the first damage.
-  package static func run(_ path: String) throws(DataFileDamage) -> Int {
-    guard let descriptor = DataFileReader.openFile(path) else { return 0 }
-    var reader = try DataFileReader(descriptor)
+  /// - Returns: The number of reads. The number is zero if the file is missing or empty.
+  /// - Throws: ``Failure``, with the first damage.
+  package static func run(_ path: String) throws(Failure) -> Int {
+    let descriptor: Int32?
+    do throws(SystemError) {
+      descriptor = try DataFileReader.openFile(path)
+    } catch {
+      throw .unreadable(error)
+    }
+    guard let descriptor else { return 0 }
+    do throws(DataFileDamage) {
+      return try check(DataFileReader(descriptor))
+    } catch {
+      throw .damaged(error)
+    }
+  }
+
+  private static func check(_ reader: consuming DataFileReader) throws(DataFileDamage) -> Int {
+    var reader = reader
     if reader.size == 0 { return 0 }
     let newest = try MetaPage.newest(&reader)
     var check = DataFileCheck(reader, newest)

@@ -34,7 +34,7 @@ package struct DataFileHead: Sendable, Equatable {
   /// Reads the head of the file at the path. Returns nil if the file is missing, is shorter than its meta pages, or
   /// is not an LMDB file.
   package init?(of path: String) {
-    guard let descriptor = DataFileReader.openFile(path) else { return nil }
+    guard let descriptor = try? DataFileReader.openFile(path) else { return nil }
     defer { close(descriptor) }
     self.init(descriptor)
   }

@@ -5,6 +5,7 @@
 #elseif canImport(Darwin)
   import Darwin
 #endif
+import Locking
 
 /// Reads parts of a data file. The file is not mapped: if another process truncates it, a read throws instead of
 /// killing the process.
@@ -16,12 +17,14 @@ struct DataFileReader: ~Copyable {
   var pageSize = MetaPage.smallestPageSize
   private(set) var pagesRead = 0
 
-  /// Opens the file. Returns nil if the file is missing or not readable, because opening it with LMDB reports the
-  /// reason.
-  static func openFile(_ path: String) -> Int32? {
+  /// Opens the file. Returns nil if the file is missing.
+  static func openFile(_ path: String) throws(SystemError) -> Int32? {
     // `O_NONBLOCK` prevents a wait for a writer if the path leads to a pipe.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    return descriptor >= 0 ? descriptor : nil
+    if descriptor >= 0 { return descriptor }
+    let status = errno
+    if status == ENOENT || status == ENOTDIR { return nil }
+    throw SystemError(status: status, operation: "open \(path)")
   }
 
   /// Takes ownership of an open file. Throws if it is not a regular file.

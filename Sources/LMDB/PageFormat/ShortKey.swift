@@ -9,7 +9,7 @@ struct ShortKey: Sendable, Hashable {
     self.count = count
   }
 
-  /// Returns nil for a longer name.
+  /// Returns nil for an empty name, or for one of more than eight bytes.
   init?(_ name: String) {
     guard (1...8).contains(name.utf8.count) else { return nil }
     let word = name.utf8.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }

@@ -81,11 +81,12 @@ struct DataFileImage {
   func damage(in directory: TemporaryDirectory) throws -> DataFileDamage? {
     let path = directory.path + "/data.mdb"
     try write(bytes, to: path)
-    do throws(DataFileDamage) {
+    do throws(DataFileCheck.Failure) {
       _ = try DataFileCheck.run(path)
       return nil
     } catch {
-      return error
+      guard case .damaged(let damage) = error else { throw error }
+      return damage
     }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 import Testing
 import TestDirectories
@@ -60,6 +61,19 @@ import TestDirectories
     #expect(try DataFileCheck.run(directory.path + "/data.mdb") == 0)
     try write([], to: directory.path + "/data.mdb")
     #expect(try DataFileCheck.run(directory.path + "/data.mdb") == 0)
-    #expect(throws: DataFileDamage.self) { try DataFileCheck.run(directory.path) }
+    #expect(throws: DataFileCheck.Failure.self) { try DataFileCheck.run(directory.path) }
+  }
+
+  @Test func `a file that cannot be opened is unreadable, and not taken for sound`() throws {
+    let directory = TemporaryDirectory()
+    // A link to itself is neither missing nor readable, also for the superuser.
+    let path = directory.path + "/data.mdb"
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+    let failure = #expect(throws: DataFileCheck.Failure.self) { try DataFileCheck.run(path) }
+    guard case .unreadable(let error) = failure else {
+      Issue.record("the failure is \(String(describing: failure))")
+      return
+    }
+    #expect(error.status == ELOOP)
   }
 }
