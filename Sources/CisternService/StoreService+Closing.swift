@@ -14,7 +14,9 @@
     func close() async {
       let started = instruments.clock.now()
       let closing = await closeOrDeadline()
-      let milliseconds = (instruments.clock.now().nanoseconds - started.nanoseconds) / 1_000_000
+      // The clock of a user can go back.
+      let ended = max(started.nanoseconds, instruments.clock.now().nanoseconds)
+      let milliseconds = (ended - started.nanoseconds) / 1_000_000
       let logger = instruments.logger
       switch closing {
       case .closed:
@@ -54,8 +56,11 @@
       let timer = Task {
         do {
           try await clock.sleep(for: deadline)
-          continuation.yield(.late)
-        } catch {}
+        } catch {
+          // The deadline also holds if the clock cannot sleep.
+          guard !Task.isCancelled, (try? await Task.sleep(for: deadline)) != nil else { return }
+        }
+        continuation.yield(.late)
       }
       defer { timer.cancel() }
       for await closing in closings { return closing }

@@ -52,6 +52,8 @@
     }
 
     /// Exports the statistics. Call it before a scrape of a pull-based back end, so that the numbers are current.
+    ///
+    /// Later exports of this service wait while the handlers of the metrics back end run. These handlers must not export statistics.
     public func exportStatistics() {
       exporter.record(store.statistics)
     }

@@ -96,6 +96,31 @@
         ["words", "pages", "words", "pages", ""].map(labels.label) == ["words", "other", "words", "other", "other"])
     }
 
+    @Test func `all counts of a cache that was opened again count, also those that have grown beyond the earlier ones`()
+    {
+      let exporter = StatisticsExporter(metrics: backEnds.metrics, labels: CacheLabels(limit: 64))
+      func export(hits: Int, stores: Int) {
+        var statistics = CacheStatistics()
+        statistics.memoryHits = hits
+        statistics.stores = stores
+        exporter.record(StoreStatistics(caches: ["words": statistics]))
+      }
+      export(hits: 100, stores: 50)
+      export(hits: 120, stores: 5)
+      #expect(requests("memory", "hit") == 220)
+      #expect(backEnds.total("cistern.cache.writes", ["cistern.cache.result": "stored"]) == 55)
+    }
+
+    @Test func `a corrected number of misses is counted once`() {
+      let exporter = StatisticsExporter(metrics: backEnds.metrics, labels: CacheLabels(limit: 64))
+      for misses in [1_000, 999, 999, 1_001] {
+        var statistics = CacheStatistics()
+        statistics.misses = misses
+        exporter.record(StoreStatistics(caches: ["words": statistics]))
+      }
+      #expect(requests("none", "miss") == 1_001)
+    }
+
     @Test func `counts that begin again at zero do not lower a counter`() {
       let exporter = StatisticsExporter(metrics: backEnds.metrics, labels: CacheLabels(limit: 64))
       func export(_ caches: [String: Int]) {

@@ -85,6 +85,30 @@
       tier.gate.open()
     }
 
+    /// A clock that cannot sleep.
+    private struct SleeplessClock: CacheClock {
+      struct CannotSleep: Error {}
+
+      func now() -> MonotonicTime { MonotonicTime(nanoseconds: 0) }
+
+      func wallTime() -> WallTime { WallTime(nanosecondsSince1970: 0) }
+
+      func sleep(until deadline: MonotonicTime) async throws { throw CannotSleep() }
+    }
+
+    @Test func `a close ends at its deadline although the clock cannot sleep`() async throws {
+      let tier = SlowlyClosingTier()
+      let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
+      let service = StoreService(
+        store, instruments: backEnds.instruments(clock: SleeplessClock()), closingDeadline: .milliseconds(1))
+      try await shutDown(service) {
+      } whileClosing: {
+        await tier.gate.arrivals(atLeast: 1)
+      }
+      #expect(backEnds.logs.entries.map(\.message) == ["the store was not closed within its deadline"])
+      tier.gate.open()
+    }
+
     @Test func `writes that the last flush could not commit are logged`() async throws {
       let tier = FaultInjectingTier(commits: .onDemand)
       let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))

@@ -15,6 +15,8 @@
     /// A total since the cache was opened, or a current number.
     enum Kind: Sendable {
       case total
+      /// A total that a later correction can lower.
+      case correctedTotal
       case gauge
     }
 
@@ -38,7 +40,7 @@
       return [
         MetricSample(.total, MetricName.requests, memoryHits, [tier: "memory", result: "hit"]),
         MetricSample(.total, MetricName.requests, diskHits, [tier: "disk", result: "hit"]),
-        MetricSample(.total, MetricName.requests, misses, [tier: "none", result: "miss"]),
+        MetricSample(.correctedTotal, MetricName.requests, misses, [tier: "none", result: "miss"]),
         MetricSample(.total, MetricName.staleHits, staleHits),
         MetricSample(.total, MetricName.flights, flights),
         MetricSample(.total, MetricName.joins, joins),

@@ -48,19 +48,23 @@
       let earlier = state.totals[name] ?? [:]
       var totals: [MetricSample.Series: Int] = [:]
       let label = name.map { labels.label(ofCache: $0) }
-      for sample in samples {
+      let labeled = samples.map { sample in
         var series = sample.series
         if let label { series.labels[LabelName.cache] = label }
-        switch sample.kind {
+        return (series: series, kind: sample.kind, value: sample.value)
+      }
+      // All totals of a cache that was released and opened again count from zero.
+      let isReopened = labeled.contains { $0.kind == .total && $0.value < (earlier[$0.series] ?? 0) }
+      for (series, kind, value) in labeled {
+        switch kind {
         case .gauge:
-          gauges[series, default: 0] += sample.value
-        case .total:
-          let before = earlier[series] ?? 0
-          // A cache that was released and opened again counts from zero.
-          let increase = sample.value >= before ? sample.value - before : sample.value
-          totals[series] = sample.value
+          gauges[series, default: 0] += value
+        case .total, .correctedTotal:
+          let before = isReopened ? 0 : earlier[series] ?? 0
+          // A counter cannot fall, so a correction reduces its next increase.
+          totals[series] = max(value, before)
           let counter = counter(series, in: &state)
-          if increase > 0 { counter.increment(by: increase) }
+          if value > before { counter.increment(by: value - before) }
         }
       }
       return totals

@@ -73,19 +73,28 @@
 
     /// Notes that a load no longer holds a record. A record that has ended is not affected.
     func release(_ record: FetchRecord, of key: Key) {
-      held.withLock { held in
-        guard let known = held[key], known.record === record else { return }
-        if known.holderCount == 1 { held[key] = nil } else { held[key]?.holderCount -= 1 }
+      remove(record, of: key) { held in
+        held.holderCount -= 1
+        return held.holderCount == 0
       }
     }
 
     /// Ends a record, because its fetch has ended: later loads of the key get another one.
     func end(_ record: FetchRecord, of key: Key) {
-      held.withLock { held in
-        if held[key]?.record === record { held[key] = nil }
-      }
+      remove(record, of: key) { _ in true }
     }
 
+    /// Removes a record if the condition holds. The table's copy of the key is released outside the lock, because its deinitializer is
+    /// the user's code.
+    private func remove(_ record: FetchRecord, of key: Key, if isRemoved: (inout Held) -> Bool) {
+      let removed = held.withLock { held -> (Key, Held)? in
+        guard let index = held.index(forKey: key), held[index].value.record === record else { return nil }
+        return isRemoved(&held.values[index]) ? held.remove(at: index) : nil
+      }
+      withExtendedLifetime(removed) {}
+    }
+
+    /// Inserts a new record. The dictionary keeps the key that it has, and the former record is released by the load that holds it.
     private static func insert(_ key: Key, into held: inout [Key: Held]) -> FetchRecord {
       let new = Held()
       held[key] = new

@@ -30,6 +30,28 @@
       #expect(records.count == 2)
     }
 
+    /// A key whose deinitializer uses the records.
+    private final class ReenteringKey: Hashable, Sendable {
+      let records: FetchRecords<ReenteringKey>?
+
+      init(_ records: FetchRecords<ReenteringKey>?) { self.records = records }
+
+      deinit { _ = records?.count }
+
+      static func == (left: ReenteringKey, right: ReenteringKey) -> Bool { true }
+
+      func hash(into hasher: inout Hasher) {}
+    }
+
+    @Test func `a key is released outside the lock`() {
+      let records = FetchRecords<ReenteringKey>()
+      let ended = records.hold(ReenteringKey(records))
+      records.end(ended, of: ReenteringKey(nil))
+      let released = records.hold(ReenteringKey(records))
+      records.release(released, of: ReenteringKey(nil))
+      #expect(records.count == 0)
+    }
+
     @Test func `an ended record leaves the record of a later fetch alone`() {
       let earlier = records.hold(1)
       let later = records.holdNew(1)
