@@ -72,7 +72,7 @@ extension EntryTable {
   /// Reserves room, and evicts other entries for it. The limits must allow this much room.
   @inlinable
   func reserve(_ reservation: Reservation) {
-    while let short = budget.reserve(cost: reservation.cost, count: reservation.count) { short.evictSomewhere() }
+    while let short = budget.reserve(cost: reservation.cost, count: reservation.count) { short.evictOrPause() }
   }
 
   @inlinable

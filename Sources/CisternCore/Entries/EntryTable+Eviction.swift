@@ -28,11 +28,13 @@ extension EntryTable {
   }
 
   /// Frees room in another shard or another cache. Takes their locks, so the caller must hold no shard's lock.
+  ///
+  /// If no entry can be evicted, other writers have reserved the room. The function then pauses.
   @inlinable
   func findRoom(_ short: Shard<Key, Value>.Shortage) {
     switch short {
-    case .elsewhere(let budget): budget.evictSomewhere()
-    case .shard(let index): evictAnywhere(from: index)
+    case .elsewhere(let budget): budget.evictOrPause()
+    case .shard(let index): if evictAnywhere(from: index) == nil { MemoryBudget.pause() }
     }
   }
 

@@ -80,7 +80,7 @@ extension SharedStore {
   private func reserve(_ members: [any StoreWriteMember]) {
     while let (count, short) = reserveUntilShort(members) {
       for member in members.prefix(count) { member.release() }
-      short.evictSomewhere()
+      short.evictOrPause()
     }
   }
 

@@ -64,11 +64,20 @@ import Locking
       var descriptors = [pollfd(fd: pressure, events: Int16(POLLPRI), revents: 0)]
       while true {
         let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), -1)
-        if ready < 0, errno == EINTR { continue }
-        guard ready > 0, descriptors[0].revents & Int16(POLLERR) == 0 else { break }
+        if ready < 0, errno == EINTR || errno == EAGAIN { continue }
+        if ready < 0, errno == ENOMEM {
+          // The kernel has no memory for the call itself, which is pressure as well.
+          respond()
+          sleep(1)
+          continue
+        }
+        // Any other event means that the kernel has no more events, or that the program has closed or replaced the descriptor.
+        guard ready > 0, descriptors[0].revents == Int16(POLLPRI) else { break }
         respond()
       }
-      close(pressure)
+      // A number that is not open, or another file's, is not closed.
+      if descriptors[0].revents & Int16(POLLERR) != 0 { close(pressure) }
+      state.withLock { $0.threadForkCount = nil }
     }
 
     /// Opens a descriptor that signals when tasks wait for memory. Returns nil if the kernel does not offer this to
