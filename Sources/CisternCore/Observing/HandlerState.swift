@@ -41,10 +41,14 @@ enum HandlerState: Sendable {
 
   /// Removes and returns the next change; nil if the job must stop.
   mutating func next() -> ErasedChange? {
-    guard case .delivering(var buffer) = take() else { return nil }
-    let change = buffer.popFirst()
-    self = change == nil ? .idle(buffer) : .delivering(buffer)
-    return change
+    switch take() {
+    case .delivering(var buffer):
+      let change = buffer.popFirst()
+      self = change == nil ? .idle(buffer) : .delivering(buffer)
+      return change
+    case .ended: return nil
+    case .idle, .due: preconditionFailure("no job delivers")
+    }
   }
 
   /// Ends the observation. The caller must release the returned state outside all locks.

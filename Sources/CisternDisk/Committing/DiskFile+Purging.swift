@@ -10,7 +10,8 @@ extension DiskFile {
       var cursor = try transaction.cursor(in: meta)
       var isAtPartition = try cursor.move(toFirstFrom: prefix.rawSpan)
       while isAtPartition, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
-        names.append(String(decoding: key.dropFirst(prefix.count), as: UTF8.self))
+        // A damaged name is no partition's.
+        if let name = String(validating: key.dropFirst(prefix.count), as: UTF8.self) { names.append(name) }
         isAtPartition = try cursor.moveToNext()
       }
       return names
@@ -36,7 +37,9 @@ extension DiskFile {
       dead.removeLast(ended)
     }
     // A cleared partition has no generation, and can have invalidations.
-    let names = try environment.withRead { (transaction) throws(LMDBError) in try transaction.partitionNames(in: meta) }
+    let names = try environment.withRead { (transaction) throws(LMDBError) in
+      try transaction.knownPartitionNames(in: meta)
+    }
     for name in names.sorted() { try purgeInvalidated(Partition(name: name), upTo: count, &extents) }
   }
 

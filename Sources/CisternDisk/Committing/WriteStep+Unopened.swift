@@ -11,7 +11,7 @@ struct UnopenedChange {
 extension WriteStep {
   /// Writes the change for every partition in the file that was not open.
   mutating func put(_ unopened: UnopenedChange, in transaction: inout WriteTransaction) throws(LMDBError) {
-    let names = try transaction.partitionNames(in: file.meta).subtracting(unopened.openNames)
+    let names = try transaction.knownPartitionNames(in: file.meta).subtracting(unopened.openNames)
     // A partition that the group has opened repeats its invalidations in another file itself, and knows only their versions.
     let repeated = Dictionary(grouping: outcome.invalidations) { $0.partition.name }
     for name in names.sorted() {
@@ -34,7 +34,7 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
   /// Returns the names of all partitions that the file knows, with or without records.
   ///
   /// - Complexity: O(*n*) for *n* rows of partitions, formats and versions.
-  borrowing func partitionNames(in database: Database) throws(LMDBError) -> Set<String> {
+  borrowing func knownPartitionNames(in database: Database) throws(LMDBError) -> Set<String> {
     var names: Set<String> = []
     for (prefix, size) in MetaTable.prefixesBeforeNames {
       var cursor = try cursor(in: database)

@@ -11,7 +11,7 @@ struct ExtentNumber: Sendable, Hashable, Comparable {
 
 /// The place of an extent in the order of eviction. It is that of the newest record in the extent.
 ///
-/// An extent of copies has the age of the extent that the records come from, so a copy makes no record younger.
+/// An extent of cleaned records has the age of the extent that they come from. Records with a second chance get a new age.
 struct ExtentAge: Sendable, Hashable, Comparable {
   /// The number, for the rows of the file.
   let number: UInt64

@@ -45,7 +45,9 @@ final class DirectoryClaim: Sendable {
     try gate.hold(wrap, body)
   }
 
-  /// Returns whether no other process has the store open. If it returns true, the lock on the mark is exclusive.
+  /// Returns whether no other process has the store open.
+  ///
+  /// If it returns true, the lock on the mark is exclusive, or the store is read-only and has no mark.
   ///
   /// Call this method only inside the gate. The attempt can release a shared lock, so call ``share()`` afterwards.
   func isAlone() -> Bool {

@@ -70,7 +70,8 @@ final class DiskFile: Sendable {
       if checkingRows { try file.requireSoundRows() }
       return file
     } catch {
-      try environment.close()
+      // The first error is the cause.
+      try? environment.close()
       throw error
     }
   }

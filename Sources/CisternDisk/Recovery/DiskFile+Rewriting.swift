@@ -40,7 +40,8 @@ extension DiskFile {
       omissions.withoutRoom = records.total - omissions.damaged - (try new.recordCount)
       try finish(new)
     } catch {
-      try new.close()
+      // The first error is the cause.
+      try? new.close()
       throw error
     }
     try new.close()

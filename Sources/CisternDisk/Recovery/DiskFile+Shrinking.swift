@@ -61,7 +61,8 @@ extension DiskFile {
           try write(kept, into: new)
           try new.synchronize(force: true)
         } catch {
-          try new.close()
+          // The first error is the cause.
+          try? new.close()
           throw error
         }
         try new.close()

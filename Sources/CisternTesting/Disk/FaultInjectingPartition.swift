@@ -110,7 +110,7 @@ final class FaultInjectingPartition: TransactionalPartition {
       switch write {
       case .record(let key, let metadata, let bytes)
       where isRefused || bytes.count > state.sizeLimit ?? .max
-        || state.contents.partitions[name]!.invalidations.concern(metadata, key: key):
+        || state.contents.partitions[name]!.invalidations.concerns(metadata, key: key):
         state.contents.partitions[name]!.statistics.refused += 1
         _ = state.contents.stage(.removal(key: key), in: name, batch: batch)
         result = .refused

@@ -13,7 +13,7 @@ struct Invalidations {
   }
 
   /// Returns whether an invalidation covers a record with this key and metadata.
-  func concern(_ metadata: RecordMetadata, key: [UInt8]) -> Bool {
+  func concerns(_ metadata: RecordMetadata, key: [UInt8]) -> Bool {
     metadata.localVersion < newest
       && invalidationVersions.contains {
         $0.value > metadata.localVersion && $0.key.concerns(key: key, tags: metadata.tags)

@@ -51,7 +51,7 @@ struct TierContents {
     /// Returns the record that a read finds: the newest staged one, or else the committed one.
     func record(forKey key: [UInt8]) -> Record? {
       let newest = staged[key].map(\.record) ?? (cleared == nil ? committed[key] : nil)
-      return newest.flatMap { invalidations.concern($0.metadata, key: key) ? nil : $0 }
+      return newest.flatMap { invalidations.concerns($0.metadata, key: key) ? nil : $0 }
     }
   }
 
@@ -221,7 +221,7 @@ extension TierContents.Partition {
       record.ticket = ticket
       committed[key] = isWritten ? record : nil
       if isWritten { statistics.stores += 1 } else { statistics.failed += 1 }
-      let isGone = invalidations.concern(record.metadata, key: key)
+      let isGone = invalidations.concerns(record.metadata, key: key)
       return isWritten || !isNewest || isGone ? nil : (key, record.metadata)
     case .removal(let key):
       if staged[key]?.ticket == ticket { staged[key] = nil }
@@ -254,7 +254,7 @@ extension TierContents.Partition {
   fileprivate mutating func evictOldest(sparing tickets: Set<CommitTicket>) -> (key: [UInt8], RecordMetadata)? {
     let candidates = committed.filter {
       staged[$0.key] == nil && !tickets.contains($0.value.ticket)
-        && !invalidations.concern($0.value.metadata, key: $0.key)
+        && !invalidations.concerns($0.value.metadata, key: $0.key)
     }
     guard let oldest = candidates.min(by: { $0.value.ticket < $1.value.ticket }) else { return nil }
     return evict(oldest.key).map { (oldest.key, $0) }

@@ -39,7 +39,7 @@ public struct HistoryOperation<Value: Hashable & Sendable>: Sendable, Hashable {
   public init(_ kind: Kind, called: UInt64, returned: UInt64 = .max) {
     precondition(called <= returned, "an operation returns after it is called")
     switch kind {
-    case .read, .miss: precondition(returned < .max, "what never returned has found nothing")
+    case .read, .miss: precondition(returned < .max, "a read or a miss must have returned")
     case .write, .removal: break
     }
     self.kind = kind

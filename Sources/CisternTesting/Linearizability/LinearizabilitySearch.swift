@@ -68,8 +68,9 @@ struct LinearizabilitySearch<Model: SequentialModel> {
     while remaining > 0 {
       steps += 1
       guard steps <= stepLimit else { return .undecided(steps: stepLimit) }
-      // All events after the end belong to operations that never return. The search has tried each of them.
-      if current != 0, events[current].isCall {
+      // An operation without a place has its return in the list, so the scan stops there at the latest.
+      precondition(current != 0, "the list has no return of an operation without a place")
+      if events[current].isCall {
         current = place(current) ? events[0].next : events[current].next
         continue
       }

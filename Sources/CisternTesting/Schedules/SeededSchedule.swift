@@ -88,8 +88,9 @@ public enum SeededSchedule {
     // The string is copied immediately, and a test process does not change its environment concurrently.
     guard let pointer = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: pointer)
-    guard let number = UInt64(text) else {
-      preconditionFailure("\(name) must be a number, and is \"\(text)\"")
+    // Sums and products of smaller numbers do not overflow.
+    guard let number = UInt64(text), number < 1 << 48 else {
+      preconditionFailure("\(name) must be a number below 2^48, and is \"\(text)\"")
     }
     return number
   }

@@ -249,6 +249,7 @@ func expectWholeBatches(
     cache.endBatch(closed)
     let readOnly = try openTier(scratch, isReadOnly: true)
     let view = try readOnly.cache()
+    #expect(view.get("a") == [1])
     let batch = view.beginBatch()
     guard case .refused = view.stage(.removal(key: bytes("a")), in: batch) else {
       Issue.record("the write was staged in a read-only store")
