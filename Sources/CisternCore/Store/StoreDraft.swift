@@ -31,8 +31,9 @@ public final class StoreDraft: Sendable {
 
   /// Returns a draft of this draft. It saves into this one, all writes together.
   ///
-  /// A save of the nested draft has a conflict if a key that it wrote was written in this draft since. A save of this draft is no
-  /// conflict for the nested one, and changes of the caches below are conflicts of this draft.
+  /// A save of the nested draft has a conflict if a key that it wrote was written in this draft since. A save of this draft is a conflict
+  /// for the nested one only if a policy chose another value than this draft's own. Changes of the caches below are conflicts of this
+  /// draft.
   public func draft() -> StoreDraft { StoreDraft(over: .draft(self)) }
 
   /// Accesses the value of a key: the draft's own if it wrote the key, and otherwise the cached one. Setting nil removes
