@@ -190,7 +190,7 @@ import Testing
           do throws(LMDBError) {
             let transaction = try environment.beginRead()
             for _ in 0..<20 {
-              let (digest, key) = (random.next(), keys[Int(random.next() % 4)])
+              let (digest, key) = (random.next(), keys[Int(random.next() >> 42) % keys.count])
               let found = try transaction.addresses(of: digest, key, in: index)
               let expected = try transaction.addressesByLMDB(of: digest, key, in: index)
               if found != expected { log.append("\(key) \(digest): \(found) for \(expected)") }
