@@ -14,9 +14,7 @@
     func close() async {
       let started = instruments.clock.now()
       let closing = await closeOrDeadline()
-      // The clock of a user can go back.
-      let ended = max(started.nanoseconds, instruments.clock.now().nanoseconds)
-      let milliseconds = (ended - started.nanoseconds) / 1_000_000
+      let milliseconds = instruments.clock.now().nanoseconds(since: started) / 1_000_000
       let logger = instruments.logger
       switch closing {
       case .closed:

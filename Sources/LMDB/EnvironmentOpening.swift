@@ -7,6 +7,7 @@ import CLMDB
 #elseif canImport(Darwin)
   import Darwin
 #endif
+import Locking
 
 /// Opens LMDB's files in the directory. Only the registry calls this, with its lock held.
 func openEnvironment(directory: String, options: EnvironmentOptions) throws(LMDBError) -> Environment {
@@ -77,14 +78,13 @@ private func requireWholeFile(_ handle: OpaquePointer, _ directory: String, _ op
   let (expected, isTooLong) = pages.multipliedReportingOverflow(by: Int(statistics.ms_psize))
   // The two meta pages are always in use. A smaller number is a damaged one that overflowed.
   if pages >= 2, !isTooLong, size >= expected { return }
-  do throws(DataFileCheck.Failure) {
-    _ = try DataFileCheck.run("\(directory)/data.mdb")
+  let found: Result<Int, DataFileDamage>
+  do throws(SystemError) {
+    found = try DataFileCheck.run("\(directory)/data.mdb")
   } catch {
-    switch error {
-    case .damaged(let damage): throw LMDBError(.truncated, operation: operation, message: "\(damage)")
-    case .unreadable(let cause): throw LMDBError(status: cause.status, operation: operation)
-    }
+    throw LMDBError(status: error.status, operation: operation)
   }
+  if case .failure(let damage) = found { throw LMDBError(.truncated, operation: operation, message: "\(damage)") }
 }
 
 extension EnvironmentOptions {

@@ -2,6 +2,7 @@
   import Cistern
   import CisternTestSupport
   import CisternTesting
+  import Locking
   import Logging
   import ServiceLifecycle
   import ServiceLifecycleTestKit
@@ -107,6 +108,26 @@
       }
       #expect(backEnds.logs.entries.map(\.message) == ["the store was not closed within its deadline"])
       tier.gate.open()
+    }
+
+    /// A clock that goes back by a second with each look.
+    private final class BackwardClock: CacheClock {
+      private let seconds = Guarded<UInt64>(1_000)
+
+      func now() -> MonotonicTime {
+        seconds.withLock { seconds in
+          seconds -= 1
+          return MonotonicTime(nanoseconds: seconds * 1_000_000_000)
+        }
+      }
+
+      func wallTime() -> WallTime { WallTime(nanosecondsSince1970: 0) }
+    }
+
+    @Test func `a close on a clock that goes back takes no time`() async throws {
+      let store = try Store.inMemory(memoryLimit: .mebibytes(1))
+      try await shutDown(StoreService(store, instruments: backEnds.instruments(clock: BackwardClock()))) {}
+      #expect(backEnds.logs.entries.first?.metadata["cistern.close.milliseconds"] == "0")
     }
 
     @Test func `writes that the last flush could not commit are logged`() async throws {

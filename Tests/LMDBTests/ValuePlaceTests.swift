@@ -165,7 +165,7 @@ import TestDirectories
       let earlier = [UInt8](copying: try older.value(forKey: key, in: table))
       #expect(earlier == value)
     }
-    #expect(throws: Never.self) { try DataFileCheck.run(fixture.directory.path + "/data.mdb") }
+    #expect(throws: Never.self) { try DataFileCheck.run(fixture.directory.path + "/data.mdb").get() }
   }
 
   @Test func `several values are written in one transaction, and an abort does not undo the writes`() throws {

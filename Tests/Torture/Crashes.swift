@@ -25,7 +25,7 @@ func crashes(kills: Int, durability: String, seed: UInt64) async throws -> Bool 
     flushes += flushed > 0 ? 1 : 0
     // A crash never leaves a damaged file. This check runs even if the next opening would skip it.
     do {
-      pages += try DataFileCheck.run(folder.store + "/data.mdb")
+      pages += try DataFileCheck.run(folder.store + "/data.mdb").get()
     } catch {
       worst.append("kill \(round), seed \(script.seed): \(error)")
     }

@@ -1,4 +1,5 @@
 import Eviction
+import Locking
 
 extension EntryTable {
   /// The total cost of the values in memory. Reading it takes the locks of the shards one after another.
@@ -13,18 +14,9 @@ extension EntryTable {
   /// Other threads, or the deinitializers of evicted values, can add entries during the call. These can stay. Otherwise, the call
   /// might never end.
   func trim(toCost target: Int) {
-    defer { releaseSlots() }
-    var remaining = memoryCost - max(0, target)
-    while remaining > 0 {
-      // Other threads can evict as well.
-      var excess = min(remaining, memoryCost - max(0, target))
-      guard excess > 0 else { return }
-      while excess > 0 {
-        guard let cost = evictAnywhere() else { return }
-        excess -= cost
-        remaining -= cost
-      }
-    }
+    var excess = memoryCost - max(0, target)
+    while excess > 0, let cost = evictAnywhere() { excess -= cost }
+    releaseSlots()
   }
 
   /// Frees room in another shard or another cache. Takes their locks, so the caller must hold no shard's lock.
@@ -34,7 +26,7 @@ extension EntryTable {
   func findRoom(_ short: Shard<Key, Value>.Shortage) {
     switch short {
     case .elsewhere(let budget): budget.evictOrPause()
-    case .shard(let index): if evictAnywhere(from: index) == nil { MemoryBudget.pause() }
+    case .shard(let index): if evictAnywhere(from: index) == nil { ShortPause.wait() }
     }
   }
 

@@ -4,17 +4,9 @@ import LMDB
 extension DiskFile {
   /// Returns the names of all partitions that can have records, in byte order.
   func partitionNames() throws(LMDBError) -> [String] {
-    try environment.withRead { (transaction) throws(LMDBError) -> [String] in
+    try environment.withRead { (transaction) throws(LMDBError) in
       let prefix = MetaTable.partition("")
-      var names: [String] = []
-      var cursor = try transaction.cursor(in: meta)
-      var isAtPartition = try cursor.move(toFirstFrom: prefix.rawSpan)
-      while isAtPartition, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
-        // A damaged name is no partition's.
-        if let name = String(validating: key.dropFirst(prefix.count), as: UTF8.self) { names.append(name) }
-        isAtPartition = try cursor.moveToNext()
-      }
-      return names
+      return try transaction.names(in: meta, under: prefix, at: prefix.count)
     }
   }
 

@@ -37,12 +37,19 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
   borrowing func knownPartitionNames(in database: Database) throws(LMDBError) -> Set<String> {
     var names: Set<String> = []
     for (prefix, size) in MetaTable.prefixesBeforeNames {
-      var cursor = try cursor(in: database)
-      var isAtRow = try cursor.move(toFirstFrom: prefix.rawSpan)
-      while isAtRow, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
-        if key.count >= size, let name = String(validating: key.dropFirst(size), as: UTF8.self) { names.insert(name) }
-        isAtRow = try cursor.moveToNext()
-      }
+      names.formUnion(try self.names(in: database, under: prefix, at: size))
+    }
+    return names
+  }
+
+  /// Returns the names at a position of the keys with a prefix, in byte order. Damaged names are left out.
+  borrowing func names(in database: Database, under prefix: [UInt8], at size: Int) throws(LMDBError) -> [String] {
+    var names: [String] = []
+    var cursor = try cursor(in: database)
+    var isAtRow = try cursor.move(toFirstFrom: prefix.rawSpan)
+    while isAtRow, let key = cursor.key?.copiedBytes(), key.starts(with: prefix) {
+      if key.count >= size, let name = String(validating: key.dropFirst(size), as: UTF8.self) { names.append(name) }
+      isAtRow = try cursor.moveToNext()
     }
     return names
   }

@@ -146,16 +146,9 @@ struct BackupPlace: Sendable {
       directory: work, options: DiskOptions(limit: limit, layout: file.layout.kind),
       limits: try DiskLimits(limit, location: work))
     // The mark vouches for the pages of the copy, so that an opening does not check them.
-    do throws(DataFileCheck.Failure) {
-      _ = try DataFileCheck.run(opening.path)
-    } catch {
-      switch error {
-      case .damaged(let damage):
-        throw CisternError(
-          .diskFailed, "the data file is damaged, so it was not copied: \(damage)", location: file.environment.directory
-        )
-      case .unreadable(let cause): throw DiskDirectory.unusable(work, cause)
-      }
+    if case .failure(let damage) = try opening.checkStructure() {
+      throw CisternError(
+        .diskFailed, "the data file is damaged, so it was not copied: \(damage)", location: file.environment.directory)
     }
     let identity = try assignIdentity(opening)
     unsafe unlink("\(work)/\(DiskDirectory.lock)")
@@ -175,7 +168,8 @@ struct BackupPlace: Sendable {
     do throws(LMDBError) {
       try copy.assignIdentity()
     } catch {
-      try copy.close()
+      // The first error is the cause.
+      try? copy.close()
       throw error
     }
     try copy.close()

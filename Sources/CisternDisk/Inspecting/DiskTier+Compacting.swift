@@ -48,7 +48,7 @@ extension DiskTier {
       throw CisternError(
         .diskFailed, "the data file cannot be used: \(reason); it was not changed", location: directory)
     }
-    try checkStructure(opening.path, directory)
+    try requireSoundStructure(opening)
     let file = try DiskFile.open(
       directory: directory,
       options: opening.environmentOptions(mapSize: opening.currentMapSize + purgeRoom * DiskLimits.pageSize),
@@ -88,22 +88,17 @@ extension DiskTier {
   /// Throws if LMDB must not open the file.
   ///
   /// Checks the pages even if the fingerprint is unchanged, because the device may have changed bytes.
-  private static func checkStructure(_ path: String, _ directory: String) throws(CisternError) {
+  private static func requireSoundStructure(_ opening: DiskOpening) throws(CisternError) {
     let damage: String
-    do throws(DataFileCheck.Failure) {
-      if DiskDirectory.fileSize(path) != 0 {
-        _ = try DataFileCheck.run(path)
-        return
-      }
+    if DiskDirectory.fileSize(opening.path) == 0 {
       damage = "it is empty"
-    } catch {
-      switch error {
-      case .damaged(let found): damage = "\(found)"
-      case .unreadable(let cause): throw DiskDirectory.unusable(directory, cause)
-      }
+    } else if case .failure(let found) = try opening.checkStructure() {
+      damage = "\(found)"
+    } else {
+      return
     }
     throw CisternError(
-      .diskFailed, "the data file is damaged: \(damage); it was not changed", location: directory)
+      .diskFailed, "the data file is damaged: \(damage); it was not changed", location: opening.directory)
   }
 
   private static func inUse(_ directory: String) -> CisternError {

@@ -73,15 +73,10 @@ extension DiskTier {
       let claim = try DirectoryClaim(directory: directory, isReadOnly: true)
       return try claim.withGate({ $0 }) { () throws(SystemError) -> StoreVerification.Defect? in
         guard claim.isAlone() else { return nil }
-        do throws(DataFileCheck.Failure) {
-          _ = try DataFileCheck.run("\(directory)/\(DiskDirectory.data)")
+        guard case .failure(let damage) = try DataFileCheck.run("\(directory)/\(DiskDirectory.data)") else {
           return nil
-        } catch {
-          switch error {
-          case .damaged(let damage): return .init(.unreadable, description: "the data file is damaged: \(damage)")
-          case .unreadable(let cause): throw cause
-          }
         }
+        return .init(.unreadable, description: "the data file is damaged: \(damage)")
       }
     } catch {
       throw DiskDirectory.unusable(directory, error)

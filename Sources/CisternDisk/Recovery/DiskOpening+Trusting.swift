@@ -1,5 +1,6 @@
 import CisternCore
 import LMDB
+import Locking
 
 extension DiskOpening {
   /// The path of the data file.
@@ -21,15 +22,20 @@ extension DiskOpening {
       }
     }
     if mark?.file.fingerprint == fingerprint { return nil }
-    do throws(DataFileCheck.Failure) {
-      pagesChecked += try DataFileCheck.run(path)
+    switch try checkStructure() {
+    case .success(let count):
+      pagesChecked += count
       return nil
-    } catch {
-      switch error {
-      case .damaged(let damage): return "\(damage)"
-      case .unreadable(let cause): throw DiskDirectory.unusable(directory, cause)
-      }
+    case .failure(let damage): return "\(damage)"
     }
+  }
+
+  /// Checks the structure of the data file, regardless of its mark.
+  ///
+  /// - Returns: The number of reads, or the first damage.
+  /// - Throws: ``CisternError`` if the file cannot be opened for the check.
+  func checkStructure() throws(CisternError) -> Result<Int, DataFileDamage> {
+    try system { () throws(SystemError) in try DataFileCheck.run(path) }
   }
 
   /// Renames folders that have the name of a file of the store.

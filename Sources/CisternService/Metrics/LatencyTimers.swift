@@ -49,11 +49,16 @@
     }
 
     func record(_ result: FetchResult, from start: MonotonicTime, to end: MonotonicTime) {
-      fetches[result]?.recordNanoseconds(end.nanoseconds - min(start.nanoseconds, end.nanoseconds))
+      fetches[result]?.recordNanoseconds(end.nanoseconds(since: start))
     }
 
     func record(_ result: LoadResult, from start: MonotonicTime, to end: MonotonicTime) {
-      loads[result]?.recordNanoseconds(end.nanoseconds - min(start.nanoseconds, end.nanoseconds))
+      loads[result]?.recordNanoseconds(end.nanoseconds(since: start))
     }
+  }
+
+  extension MonotonicTime {
+    /// The number of nanoseconds since an earlier time. Zero if that is later, because a user's clock can go back.
+    func nanoseconds(since earlier: MonotonicTime) -> UInt64 { nanoseconds - min(earlier.nanoseconds, nanoseconds) }
   }
 #endif

@@ -20,7 +20,7 @@
       case gauge
     }
 
-    let series: Series
+    var series: Series
     let kind: Kind
     let value: Int
 

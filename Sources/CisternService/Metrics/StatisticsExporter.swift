@@ -49,14 +49,15 @@
       var totals: [MetricSample.Series: Int] = [:]
       let label = name.map { labels.label(ofCache: $0) }
       let labeled = samples.map { sample in
-        var series = sample.series
-        if let label { series.labels[LabelName.cache] = label }
-        return (series: series, kind: sample.kind, value: sample.value)
+        var sample = sample
+        if let label { sample.series.labels[LabelName.cache] = label }
+        return sample
       }
       // All totals of a cache that was released and opened again count from zero.
       let isReopened = labeled.contains { $0.kind == .total && $0.value < (earlier[$0.series] ?? 0) }
-      for (series, kind, value) in labeled {
-        switch kind {
+      for sample in labeled {
+        let (series, value) = (sample.series, sample.value)
+        switch sample.kind {
         case .gauge:
           gauges[series, default: 0] += value
         case .total, .correctedTotal:

@@ -206,11 +206,8 @@ extension MemoryBudget {
   /// Other writers have reserved the room then. They need the processor to use or release it.
   @usableFromInline
   package func evictOrPause() {
-    if !evictSomewhere() { MemoryBudget.pause() }
+    if !evictSomewhere() { ShortPause.wait() }
   }
-
-  @usableFromInline
-  package static func pause() { ShortPause.wait() }
 
   /// Evicts entries until the cost is at most `target`, then releases unused storage.
   ///

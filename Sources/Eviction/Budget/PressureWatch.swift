@@ -60,7 +60,8 @@ import Locking
       }
     }
 
-    private func wait(for pressure: Int32) {
+    /// Responds to each event of a descriptor until it has no more.
+    func wait(for pressure: Int32) {
       var descriptors = [pollfd(fd: pressure, events: Int16(POLLPRI), revents: 0)]
       while true {
         let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), -1)

@@ -21,36 +21,16 @@ package struct DataFileCheck: ~Copyable {
   var tiling: PageTiling
   let newest: MetaPage
 
-  /// The reason why a file is not known to be sound.
-  package enum Failure: Error, Sendable, CustomStringConvertible {
-    case damaged(DataFileDamage)
-    /// The file cannot be opened now, for example because no descriptor is left. It may be sound.
-    case unreadable(SystemError)
-
-    package var description: String {
-      switch self {
-      case .damaged(let damage): damage.description
-      case .unreadable(let error): error.description
-      }
-    }
-  }
-
   /// Checks the file at the path, which no process may change during the check.
   ///
-  /// - Returns: The number of reads. The number is zero if the file is missing or empty.
-  /// - Throws: ``Failure``, with the first damage.
-  package static func run(_ path: String) throws(Failure) -> Int {
-    let descriptor: Int32?
-    do throws(SystemError) {
-      descriptor = try DataFileReader.openFile(path)
-    } catch {
-      throw .unreadable(error)
-    }
-    guard let descriptor else { return 0 }
+  /// - Returns: The number of reads, or the first damage. The number is zero if the file is missing or empty.
+  /// - Throws: `SystemError` if the file cannot be opened now, for example because no descriptor is left. It may be sound.
+  package static func run(_ path: String) throws(SystemError) -> Result<Int, DataFileDamage> {
+    guard let descriptor = try DataFileReader.openFile(path) else { return .success(0) }
     do throws(DataFileDamage) {
-      return try check(DataFileReader(descriptor))
+      return .success(try check(DataFileReader(descriptor)))
     } catch {
-      throw .damaged(error)
+      return .failure(error)
     }
   }
 

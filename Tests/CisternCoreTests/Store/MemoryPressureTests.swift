@@ -1,5 +1,6 @@
 #if !canImport(Darwin)
   import CisternTestSupport
+  import Foundation
   import Testing
 
   @testable import CisternCore
@@ -23,6 +24,23 @@
       #expect(responding.statistics.memory.entryCount <= 50)
       #expect(ignoring.statistics.memory.entryCount == 100)
       #expect(ofTests.statistics.memory.entryCount == 100)
+    }
+
+    @Test func `a watch ends without an eviction if its descriptor is closed, or belongs to another file`() throws {
+      let watch = PressureWatch()
+      let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure)
+      let cache = try filled(store)
+      _ = watch.add(store.budget)
+      // No process has so many descriptors.
+      watch.wait(for: 1 << 30)
+      var ends: [Int32] = [-1, -1]
+      #expect(unsafe pipe(&ends) == 0)
+      close(ends[1])
+      watch.wait(for: ends[0])
+      // The watch does not close a file that is not its own.
+      #expect(close(ends[0]) == 0)
+      // The machine itself may be short of memory, and `add` starts a thread.
+      #expect(cache.statistics.memory.entryCount >= 50)
     }
   }
 #endif

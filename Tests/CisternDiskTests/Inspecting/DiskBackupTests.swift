@@ -216,14 +216,7 @@ func openCopy(_ scratch: TemporaryDirectory, _ name: String = "copy", limit: Byt
     try await fill(scratch, count: 300)
     let tier = try openTier(scratch)
     // The changed keys are in the wrong place of the key order. A copy of the pages would be silent about this.
-    var contents = try Data(contentsOf: scratch.dataFile)
-    let file = try FileHandle(forUpdating: scratch.dataFile)
-    while let range = contents.range(of: Data(bytes("k150"))) {
-      contents.replaceSubrange(range, with: bytes("zzzz"))
-      try file.seek(toOffset: UInt64(range.lowerBound))
-      try file.write(contentsOf: Data(bytes("zzzz")))
-    }
-    try file.close()
+    try scratch.replaceInDataFile(bytes("k150"), with: bytes("zzzz"))
     let error = await #expect(throws: CisternError.self) { try await tier.backUp(to: scratch.copy) }
     #expect(error?.code == .diskFailed && error?.message.contains("damaged") == true)
     #expect(scratch.names(in: ".") == ["store"])

@@ -1,6 +1,7 @@
 import CisternTestSupport
 import Foundation
 import LMDB
+import Locking
 import Testing
 
 @testable import CisternCore
@@ -115,6 +116,16 @@ import Testing
     #expect(reports == [.setAside])
     #expect(scratch.names().contains("data.mdb.set-aside-1") == !isReadOnly)
     #expect(scratch.names().contains("data.mdb") == true)
+  }
+
+  @Test func `a file that cannot be opened for a check is an error, not a sound or a damaged one`() async throws {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, count: 1)
+    try FileManager.default.removeItem(at: scratch.dataFile)
+    // A link to itself is neither missing nor readable, also for the superuser.
+    try FileManager.default.createSymbolicLink(at: scratch.dataFile, withDestinationURL: scratch.dataFile)
+    let error = #expect(throws: CisternError.self) { try DiskTier.damage(in: scratch.store) }
+    #expect((error?.cause as? SystemError)?.status == ELOOP)
   }
 
   @Test func `the mark has no fingerprint of a file that was changed while open, even after later commits`()

@@ -75,11 +75,10 @@ private enum DataFileTrial {
   }
 
   static var isSound: Bool {
-    do {
-      _ = try DataFileCheck.run(path)
-      return true
-    } catch {
-      require(!error.description.isEmpty, "no message")
+    switch attempt({ try DataFileCheck.run(path) }) {
+    case .success: return true
+    case .failure(let damage):
+      require(!damage.description.isEmpty, "no message")
       return false
     }
   }

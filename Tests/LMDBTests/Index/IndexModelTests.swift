@@ -13,7 +13,7 @@ import TestDirectories
       try run.change(
         Int.random(in: 1...12, using: &run.random), removals: round % 50 < 30 ? 2 : 7, isAborted: round % 7 == 3)
       #expect(try run.differences() == [])
-      #expect(throws: Never.self) { try DataFileCheck.run(run.dataFile) }
+      #expect(throws: Never.self) { try DataFileCheck.run(run.dataFile).get() }
     }
     #expect(run.faults == [])
   }
@@ -26,7 +26,7 @@ import TestDirectories
       try run.change(6_000, removals: round < 8 ? 0 : round < 14 ? 3 : 7, isAborted: round % 5 == 4)
       most = max(most, run.model.counts.values.max() ?? 0)
       #expect(try run.differences() == [])
-      #expect(throws: Never.self) { try DataFileCheck.run(run.dataFile) }
+      #expect(throws: Never.self) { try DataFileCheck.run(run.dataFile).get() }
     }
     #expect(run.faults == [])
     // More than one page of items, so that trees of several pages occurred.
@@ -68,7 +68,7 @@ import TestDirectories
         failures += 1
       }
       #expect(try run.differences() == [])
-      #expect(throws: Never.self) { try DataFileCheck.run(run.dataFile) }
+      #expect(throws: Never.self) { try DataFileCheck.run(run.dataFile).get() }
     }
     #expect(failures > 3)
     #expect(run.faults == [])
@@ -79,7 +79,7 @@ import TestDirectories
     for _ in 0..<3 { try run.change(3_000, removals: 2, isAborted: false) }
     let directory = TemporaryDirectory()
     try run.fixture.environment.copy(to: directory.path, compacting: true)
-    #expect(throws: Never.self) { try DataFileCheck.run(directory.path + "/data.mdb") }
+    #expect(throws: Never.self) { try DataFileCheck.run(directory.path + "/data.mdb").get() }
     let copy = try Environment.open(directory: directory.path, options: EnvironmentOptions(mapSize: 1 << 26))
     let (index, model) = (try copy.openIndexDatabase(named: "index"), run.model)
     for key in run.keys {
@@ -111,7 +111,7 @@ import TestDirectories
       #expect(model.count(key) == 0)
       run.model = model
       #expect(try run.differences() == [])
-      #expect(throws: Never.self) { try DataFileCheck.run(run.dataFile) }
+      #expect(throws: Never.self) { try DataFileCheck.run(run.dataFile).get() }
     }
   }
 }

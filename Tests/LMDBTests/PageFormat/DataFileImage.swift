@@ -81,12 +81,7 @@ struct DataFileImage {
   func damage(in directory: TemporaryDirectory) throws -> DataFileDamage? {
     let path = directory.path + "/data.mdb"
     try write(bytes, to: path)
-    do throws(DataFileCheck.Failure) {
-      _ = try DataFileCheck.run(path)
-      return nil
-    } catch {
-      guard case .damaged(let damage) = error else { throw error }
-      return damage
-    }
+    guard case .failure(let damage) = try DataFileCheck.run(path) else { return nil }
+    return damage
   }
 }

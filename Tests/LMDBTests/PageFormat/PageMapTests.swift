@@ -1,19 +1,20 @@
 import CisternTesting
+import Locking
 import Testing
 
 @testable import LMDB
 
-@Suite struct PageMapTests {
-  private struct Key: KeyBytes {
-    let bytes: [UInt8]
+private struct Key: KeyBytes {
+  let bytes: [UInt8]
 
-    borrowing func withBytes<Result, Failure: Error>(
-      _ body: (RawSpan) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-      try body(bytes.rawSpan)
-    }
+  borrowing func withBytes<Result, Failure: Error>(
+    _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(bytes.rawSpan)
   }
+}
 
+@Suite struct PageMapTests {
   /// Returns a description of the difference between a lookup in the pages and LMDB's, or nil if both agree.
   private func difference(_ key: [UInt8], in transaction: borrowing ReadTransaction, _ table: Database) throws
     -> String?
@@ -102,5 +103,52 @@ import Testing
     #expect(counts.outside == 0)
     // All three outcomes occurred, so the damage was neither too small nor too large.
     #expect(counts.found > 0 && counts.absent > 0 && counts.unknown > 0)
+  }
+}
+
+/// Lookups and commits on different threads.
+@Suite struct PageMapThreadsTests {
+  @Test func `lookups agree with LMDB in each snapshot while another thread commits`() throws {
+    let fixture = try Fixture()
+    let environment = fixture.environment
+    let table = environment.mainDatabase
+    let keys = (0..<200 as Range<UInt8>).map { [UInt8](repeating: $0, count: 12) }
+    let log = Log()
+    let isDone = Guarded(false)
+    let readers = (1...2 as ClosedRange<UInt64>).map { seed in
+      JoinableThread {
+        var random = SeededGenerator(seed: seed)
+        var rounds = 0
+        // A reader that starts late does not end before it has looked up enough.
+        while rounds < 50 || !isDone.withLock({ $0 }) {
+          rounds += 1
+          do throws(LMDBError) {
+            let transaction = try environment.beginRead()
+            for _ in 0..<20 {
+              let key = keys[Int(random.next(below: keys.count))]
+              let found = [UInt8](copying: try transaction.mainValue(forKey: Key(bytes: key)))
+              let expected = [UInt8](copying: try transaction.value(forKey: key.rawSpan, in: table))
+              if found != expected { log.append("\(key[0]): \(found ?? []) for \(expected ?? [])") }
+            }
+          } catch {
+            log.append("\(error)")
+          }
+        }
+      }
+    }
+    var random = SeededGenerator(seed: 3)
+    for round in 0..<500 {
+      try environment.withWrite { (transaction) throws(LMDBError) in
+        for _ in 0..<20 {
+          let key = keys[Int(random.next(below: keys.count))]
+          let value = [UInt8](repeating: UInt8(truncatingIfNeeded: round), count: 100)
+          try transaction.put(value.rawSpan, forKey: key.rawSpan, in: table)
+        }
+      }
+    }
+    isDone.withLock { $0 = true }
+    for reader in readers { reader.join() }
+    #expect(log.all == [])
+    #expect(environment.map.isKnown)
   }
 }
