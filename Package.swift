@@ -67,12 +67,6 @@ var targets: [Target] = [
   .executableTarget(
     name: "DiskChild", dependencies: ["Cistern", "CisternDisk", "CisternTesting"], path: "Tests/DiskChild",
     swiftSettings: swiftSettings),
-  // What `scripts/torture` kills, cuts off from power, damages and gives faulty files.
-  .executableTarget(
-    name: "Torture", dependencies: ["Cistern", "CisternDisk", "CisternTesting", "LMDB", "TestDirectories"],
-    path: "Tests/Torture",
-    exclude: ["faults.c", "recorder.c"],
-    swiftSettings: swiftSettings),
   .testTarget(
     name: "EvictionTests", dependencies: ["Cistern", "CisternTesting", "Eviction"], swiftSettings: swiftSettings),
   .testTarget(
@@ -101,6 +95,18 @@ var targets: [Target] = [
   .testTarget(
     name: "CisternTestingTests", dependencies: ["Cistern", "CisternTesting", "Locking"], swiftSettings: swiftSettings),
 ]
+
+#if os(Linux)
+  // The program that `scripts/torture` kills, cuts off from power, damages and gives faulty files. It preloads libraries and
+  // reads `/proc`.
+  targets.append(
+    .executableTarget(
+      name: "Torture",
+      dependencies: ["Cistern", "CisternDisk", "CisternTesting", "LMDB", "Locking", "TestDirectories"],
+      path: "Tests/Torture",
+      exclude: ["faults.c", "recorder.c"],
+      swiftSettings: swiftSettings))
+#endif
 
 var dependencies: [Package.Dependency] = []
 

@@ -1,4 +1,5 @@
 import CLMDB
+import Locking
 import Synchronization
 
 extension Environment {
@@ -25,7 +26,7 @@ extension Environment {
     let state = unsafe place.pointee.state.load(ordering: .relaxed)
     // The address of an idle transaction is even and greater than the states of an empty and a closed place.
     if state & 1 == 0, state > ReaderPool.Place.closed,
-      forkWatch.count.load(ordering: .relaxed) == forkCount,
+      ForkCount.current == forkCount,
       unsafe place.pointee.state.compareExchange(
         expected: state, desired: ReaderPool.Place.lent(to: thread), ordering: .acquiring
       ).exchanged
@@ -51,11 +52,14 @@ extension Environment {
     let home = ReaderPool.home(of: thread)
     // When LMDB has no free reader slot, only idle transactions can be used.
     var isFull = false
-    for step in 0..<ReaderPool.capacity {
+    // In the first round over the places of a pool with many transactions, empty places are passed over.
+    let rounds = pool.count.load(ordering: .relaxed) < ReaderPool.ampleCount ? 1 : 2
+    for step in 0..<ReaderPool.capacity * rounds {
+      let needsIdle = isFull || (rounds == 2 && step < ReaderPool.capacity)
       let place = unsafe pool.places + (home + step) % ReaderPool.capacity
       let state = unsafe place.pointee.state.load(ordering: .relaxed)
       if state == ReaderPool.Place.closed { throw .closed("begin a read") }
-      guard state & 1 == 0, !isFull || state != ReaderPool.Place.empty,
+      guard state & 1 == 0, !needsIdle || state != ReaderPool.Place.empty,
         unsafe place.pointee.state.compareExchange(
           expected: state, desired: ReaderPool.Place.lent(to: thread), ordering: .acquiring
         ).exchanged
@@ -64,6 +68,7 @@ extension Environment {
       let status =
         if let handle = unsafe handle { unsafe mdb_txn_renew(handle) } else { unsafe beginReader(&handle) }
       if status == MDB_SUCCESS, let handle = unsafe handle {
+        if state == ReaderPool.Place.empty { pool.count.add(1, ordering: .relaxed) }
         return unsafe ReadTransaction(handle: handle, place: place, environment: self)
       }
       unsafe discard(state == ReaderPool.Place.empty ? nil : handle, at: place)
@@ -107,7 +112,10 @@ extension Environment {
   @usableFromInline
   @inline(never)
   func discard(_ transaction: OpaquePointer?, at place: UnsafeMutablePointer<ReaderPool.Place>) {
-    if let transaction = unsafe transaction { unsafe mdb_txn_abort(transaction) }
+    if let transaction = unsafe transaction {
+      unsafe mdb_txn_abort(transaction)
+      pool.count.subtract(1, ordering: .relaxed)
+    }
     unsafe place.pointee.state.store(ReaderPool.Place.empty, ordering: .releasing)
   }
 }

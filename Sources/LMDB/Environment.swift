@@ -3,8 +3,6 @@ import Locking
 
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -37,9 +35,7 @@ package final class Environment: Sendable {
   /// The places of values that lookups have learned, for each database with such values.
   let placeTables = Guarded<[PlaceTable]>([])
   @usableFromInline
-  let forkWatch = ForkWatch.shared
-  @usableFromInline
-  let forkCount: Int
+  let forkCount = ForkCount.current
   let process: pid_t
   /// The identities of the files in the directory when they were opened.
   let files: EnvironmentFiles
@@ -53,7 +49,6 @@ package final class Environment: Sendable {
     unsafe self.handle = unsafe handle
     self.directory = directory
     self.options = options
-    forkCount = ForkWatch.shared.count.load(ordering: .relaxed)
     process = getpid()
     files = EnvironmentFiles(in: directory)
   }
@@ -83,7 +78,7 @@ package final class Environment: Sendable {
 
   /// Whether the environment was inherited from another process by a fork.
   package var isInherited: Bool {
-    getpid() != process || forkWatch.count.load(ordering: .relaxed) != forkCount
+    getpid() != process || ForkCount.current != forkCount
   }
 
   /// Calls `body` and prevents the environment from closing until it returns.

@@ -2,17 +2,15 @@ import CLMDB
 
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
 
 /// A value that a write transaction can overwrite in its place, without LMDB.
 ///
-/// A write changes the file at once: readers see it in their snapshots, and an abort does not undo it. The caller ensures
-/// that no reader uses the bytes. The next commit that changes a database also makes the bytes durable, if it waits for
-/// its pages at all. A commit without a change does not.
+/// A write changes the file at once: readers see it in their snapshots, and an abort does not undo it. The caller
+/// ensures that no reader uses the bytes. The next commit that changes a database also makes the bytes durable, if it
+/// waits for its pages at all. A commit without a change does not.
 ///
 /// The compiler ensures that the value does not outlive its transaction, and that no put or removal happens while it
 /// exists.
@@ -29,8 +27,8 @@ package struct FixedValue: ~Copyable, ~Escapable {
 
   /// Writes the bytes at an offset in the value, which must have room for them.
   ///
-  /// - Throws: ``LMDBError`` with the position in the file and the number of missing bytes. Its code is `noSpace` if the
-  ///   disk is full, and `ioError` if it failed. Any part of the bytes may then be written.
+  /// - Throws: ``LMDBError`` with the position in the file and the number of missing bytes. Its code is `noSpace` if
+  ///   the disk is full, and `ioError` if it failed. Any part of the bytes may then be written.
   package borrowing func write(_ bytes: RawSpan, at offset: Int) throws(LMDBError) {
     precondition(place.contains(bytes.byteCount, at: offset), "the bytes are not within the value")
     let (descriptor, start) = (descriptor, place.fileOffset + offset)

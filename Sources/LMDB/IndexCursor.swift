@@ -106,9 +106,9 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
     var count = 0
     let status = unsafe key.withBytes { bytes in
       // LMDB only reads the key.
-      var name = unsafe MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+      var keyValue = unsafe MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
       var value = unsafe MDB_val()
-      let status = unsafe mdb_cursor_get(cursor, &name, &value, MDB_SET)
+      let status = unsafe mdb_cursor_get(cursor, &keyValue, &value, MDB_SET)
       return unsafe status == MDB_SUCCESS ? mdb_cursor_count(cursor, &count) : status
     }
     if status == MDB_NOTFOUND { return 0 }

@@ -27,8 +27,8 @@ struct IndexPosition {
     return unsafe try move(MDB_GET_BOTH_RANGE, digest: digest)
   }
 
-  /// Moves to the next item of the key, or after a removal to the item after the removed one. Returns false after the last
-  /// item, or if the position is at no item.
+  /// Moves to the next item of the key, or after a removal to the item after the removed one. Returns false after the
+  /// last item, or if the position is at no item.
   mutating func moveToNext() throws(LMDBError) -> Bool {
     unsafe hasPosition ? try move(MDB_NEXT_DUP, digest: 0) : false
   }
@@ -65,17 +65,17 @@ struct IndexPosition {
     unsafe key.withBytes { key in
       unsafe IndexItem.withBytes(digest: digest, address: address) { item in
         // LMDB only reads these bytes, and can then set the pointers to its own.
-        var name = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+        var keyValue = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
         var data = unsafe MDB_val(mv_size: item.count, mv_data: UnsafeMutableRawPointer(mutating: item.baseAddress))
-        return unsafe body(&name, &data)
+        return unsafe body(&keyValue, &data)
       }
     }
   }
 
   // MARK: Changes
 
-  // A position is the only way to change items. A removal of an item by its bytes would search for it, and such a search
-  // can miss it among items with equal digests.
+  // A position is the only way to change items. A removal of an item by its bytes would search for it, and such a
+  // search can miss it among items with equal digests.
 
   /// Inserts an item, which the key must not have. The position is then at no item until it moves to a digest.
   mutating func insert(_ new: IndexItem, forKey key: IndexKey) throws(LMDBError) {
@@ -84,8 +84,8 @@ struct IndexPosition {
     unsafe try put(new, 0, "insert an item")
   }
 
-  /// Replaces the address of the item at the position, which the key must not have. Returns false if the position is at no
-  /// item.
+  /// Replaces the address of the item at the position, which the key must not have. Returns false if the position is at
+  /// no item.
   mutating func replaceAddress(with address: UInt64) throws(LMDBError) -> Bool {
     guard let old = unsafe item else { return false }
     let new = IndexItem(digest: old.digest, address: address)

@@ -31,8 +31,8 @@ package struct IndexTransaction: ~Copyable, ~Escapable {
     }
   }
 
-  /// Moves to the next item of the key, or after a removal to the item after the removed one. Returns false after the last
-  /// item, or if the position is at no item.
+  /// Moves to the next item of the key, or after a removal to the item after the removed one. Returns false after the
+  /// last item, or if the position is at no item.
   package mutating func moveToNext() throws(LMDBError) -> Bool { unsafe try position?.moveToNext() ?? false }
 
   /// Inserts an item, which the key must not have. O(log n).
@@ -42,8 +42,8 @@ package struct IndexTransaction: ~Copyable, ~Escapable {
     unsafe try change(key) { (position) throws(LMDBError) in unsafe try position.insert(new, forKey: key) }
   }
 
-  /// Replaces the address of the item at the position, which the key must not have. Returns false if the position is at no
-  /// item.
+  /// Replaces the address of the item at the position, which the key must not have. Returns false if the position is at
+  /// no item.
   ///
   /// The item keeps its place in the file. The position stays at the item.
   @discardableResult

@@ -111,8 +111,8 @@ extension LMDBError {
 
   /// Whether the system can have reported with this error that the device lacks pages of earlier commits.
   ///
-  /// Only a commit and a write-through do that. The error of a file that cannot grow has another operation, and concerns no
-  /// earlier commit.
+  /// Only a commit and a write-through do that. The error of a file that cannot grow has another operation, and
+  /// concerns no earlier commit.
   package var canReportLostPages: Bool {
     (operation == LMDBError.commitOperation || operation == LMDBError.synchronizeOperation)
       && (code == .ioError || code == .noSpace)

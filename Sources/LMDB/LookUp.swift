@@ -7,8 +7,8 @@ func lookUp(_ key: RawSpan, in index: MDB_dbi, of transaction: OpaquePointer) th
   var data = unsafe MDB_val()
   let status = unsafe key.withUnsafeBytes { bytes in
     // LMDB only reads the key.
-    var name = unsafe MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-    return unsafe mdb_get(transaction, index, &name, &data)
+    var keyValue = unsafe MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    return unsafe mdb_get(transaction, index, &keyValue, &data)
   }
   // In a damaged page, LMDB can find a key and report no value.
   if status == MDB_SUCCESS, unsafe data.mv_data != nil { return unsafe data }
@@ -21,8 +21,8 @@ func lookUp(_ key: UInt, in index: MDB_dbi, of transaction: OpaquePointer) throw
   var data = unsafe MDB_val()
   var key = key
   let status = unsafe withUnsafeMutableBytes(of: &key) { bytes in
-    var name = unsafe MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
-    return unsafe mdb_get(transaction, index, &name, &data)
+    var keyValue = unsafe MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
+    return unsafe mdb_get(transaction, index, &keyValue, &data)
   }
   // In a damaged page, LMDB can find a key and report no value.
   if status == MDB_SUCCESS, unsafe data.mv_data != nil { return unsafe data }

@@ -2,8 +2,8 @@ import CLMDB
 
 /// A position in the unnamed database, which moves forward from entry to entry in key order.
 ///
-/// The cursor reads mapped pages. It throws an error at a damaged one, because LMDB ends the process at some damage. It uses
-/// LMDB only while the location of the pages or the root of the snapshot is unknown.
+/// The cursor reads mapped pages. It throws an error at a damaged one, because LMDB ends the process at some damage. It
+/// uses LMDB only while the location of the pages or the root of the snapshot is unknown.
 ///
 /// The compiler ensures that a cursor does not outlive its transaction, and that its views end when it moves.
 @safe
@@ -85,8 +85,8 @@ package struct MainCursor: ~Copyable, ~Escapable {
 
   // MARK: LMDB's cursor
 
-  /// Learns the location of the pages from the first entry, and moves there as the walk does. Returns nil if the walk still gives
-  /// no answer.
+  /// Learns the location of the pages from the first entry, and moves there as the walk does. Returns nil if the walk
+  /// still gives no answer.
   ///
   /// LMDB reads only the pages that lead to the first entry.
   @inline(never)
@@ -105,8 +105,8 @@ package struct MainCursor: ~Copyable, ~Escapable {
 
   private mutating func seekByLMDB(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
     // LMDB only reads the key.
-    let name = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-    return unsafe try moveByLMDB(key.isEmpty ? MDB_FIRST : MDB_SET_RANGE, from: name)
+    let keyValue = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+    return unsafe try moveByLMDB(key.isEmpty ? MDB_FIRST : MDB_SET_RANGE, from: keyValue)
   }
 
   private mutating func moveByLMDB(_ operation: MDB_cursor_op, from key: MDB_val) throws(LMDBError) -> Bool {

@@ -1,8 +1,8 @@
 extension ReadTransaction {
   /// Returns the first address of a digest that the closure accepts, or nil without one. O(log n).
   ///
-  /// The addresses of one digest have no order. Different things can have the same digest, so the closure compares them.
-  /// The search does not allocate, and calls LMDB only if the mapped pages give no answer.
+  /// The addresses of one digest have no order. Different things can have the same digest, so the closure compares
+  /// them. The search does not allocate, and calls LMDB only if the mapped pages give no answer.
   ///
   /// - Parameters:
   ///   - digest: The digest, of at most 48 bits.

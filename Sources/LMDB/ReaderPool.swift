@@ -34,10 +34,16 @@ struct ReaderPool: ~Copyable, @unchecked Sendable {
   }
 
   static let capacity = 64
+  /// The number of transactions from which on a thread uses another thread's idle one before it begins its own.
+  ///
+  /// Each transaction keeps a reader slot, and all processes share the slots.
+  static let ampleCount = 16
 
   /// The pool owns this memory, which never moves.
   @usableFromInline
   let places: UnsafeMutablePointer<Place>
+  /// The number of transactions in the places, idle or lent.
+  let count = Atomic<Int>(0)
 
   init() {
     unsafe places = .allocate(capacity: Self.capacity)

@@ -2,8 +2,8 @@ import CSupport
 
 /// The place of a value in the data file. No other data shares the pages of the value.
 ///
-/// The place stays the same until the value is replaced or removed. It is valid only with its environment, while that is
-/// open.
+/// The place stays the same until the value is replaced or removed. It is valid only with its environment, while that
+/// is open.
 @usableFromInline
 package struct ValuePlace: Sendable, Hashable {
   /// The first page of the value. The page begins with LMDB's header.

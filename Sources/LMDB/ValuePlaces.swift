@@ -3,8 +3,6 @@ import Synchronization
 
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -44,8 +42,8 @@ package struct ValuePlaces: Sendable {
 
 /// The first pages of the values of a database, by their keys.
 ///
-/// A value may be removed, but its key must then never be used again. Each key has one slot, which it shares with others.
-/// A key without its slot is looked up.
+/// A value may be removed, but its key must then never be used again. Each key has one slot, which it shares with
+/// others. A key without its slot is looked up.
 @safe
 final class PlaceTable: Sendable {
   /// A key and the first page of its value. The word of an empty slot is zero: no value begins at the first page.
@@ -121,8 +119,8 @@ extension ReadTransaction {
   /// Returns the bytes of the key's value from an offset to its end, or nil if the key is absent or the value shorter.
   /// O(1) for most keys.
   ///
-  /// If the value was removed since the table learned its place, the bytes are arbitrary ones of the file. The bytes are
-  /// those that were written last, even if that was after the snapshot.
+  /// If the value was removed since the table learned its place, the bytes are arbitrary ones of the file. The bytes
+  /// are those that were written last, even if that was after the snapshot.
   @_lifetime(borrow self)
   package borrowing func bytes(
     ofValueForKey key: UInt, from offset: Int, at places: ValuePlaces

@@ -2,25 +2,23 @@ import CLMDB
 
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
 
 // The space of a transaction's new pages on the device.
 //
-// A transaction can take new pages at the end of the file, and give them back before its end. Examples are the pages of a value
-// that it removes again, and of a tree that shrinks. LMDB then lists them as free, but never writes them. On a full device,
-// the file would have no space for these pages. LMDB takes the pages of the oldest list first, so no later transaction could
-// be written, however small.
+// A transaction can take new pages at the end of the file, and give them back before its end. Examples are the pages of
+// a value that it removes again, and of a tree that shrinks. LMDB then lists them as free, but never writes them. On a
+// full device, the file would have no space for these pages. LMDB takes the pages of the oldest list first, so no later
+// transaction could be written, however small.
 
 extension WriteTransaction {
-  /// Gives the file space for all pages up to the last one that the transaction has taken, and for ``sparePages`` behind it. Must
-  /// be called before the commit.
+  /// Gives the file space for all pages up to the last one that the transaction has taken, and for ``sparePages``
+  /// behind it. Must be called before the commit.
   ///
-  /// - Throws: `LMDBError` with the code `noSpace` if the device has no space for them. The transaction must then abort.
-  ///   The file is as large as the device allows.
+  /// - Throws: `LMDBError` with the code `noSpace` if the device has no space for them. The transaction must then
+  ///   abort. The file is as large as the device allows.
   borrowing func backNewPages() throws(LMDBError) {
     let environment = unsafe environment.takeUnretainedValue()
     let information = try environment.information()
@@ -33,8 +31,8 @@ extension WriteTransaction {
     guard needed * information.pageSize > information.fileSize else { return }
     var descriptor: mdb_filehandle_t = -1
     try check(unsafe mdb_env_get_fd(environment.handle, &descriptor), "commit")
-    // No transaction has written the bytes behind the end of the file. Pages that another version of this layer left without
-    // space are among them.
+    // No transaction has written the bytes behind the end of the file. Pages that another version of this layer left
+    // without space are among them.
     do throws(LMDBError) {
       try writeZeros(from: information.fileSize, to: needed * information.pageSize, of: descriptor)
     } catch {
@@ -42,7 +40,8 @@ extension WriteTransaction {
     }
   }
 
-  /// Returns the number of the page with which the file would grow next. Nil if LMDB's own transaction has another layout.
+  /// Returns the number of the page with which the file would grow next. Nil if LMDB's own transaction has another
+  /// layout.
   ///
   /// LMDB has no function for this number before the commit.
   private borrowing func nextPage(of environment: OpaquePointer?) -> Int? {

@@ -30,8 +30,8 @@ extension WriteTransaction {
   package mutating func put(
     _ value: RawSpan, forKey key: RawSpan, in database: Database, mode: PutMode = .overwrite
   ) throws(LMDBError) -> Bool {
-    let status = unsafe key.withUnsafeBytes { name in
-      unsafe value.withUnsafeBytes { unsafe putBytes(name, $0, database.index, mode.flags) }
+    let status = unsafe key.withUnsafeBytes { keyBytes in
+      unsafe value.withUnsafeBytes { unsafe putBytes(keyBytes, $0, database.index, mode.flags) }
     }
     return try stored(status, mode)
   }
@@ -42,8 +42,8 @@ extension WriteTransaction {
   package mutating func put(
     _ value: RawSpan, forKey key: UInt, in database: IntegerDatabase, mode: PutMode = .overwrite
   ) throws(LMDBError) -> Bool {
-    let status = unsafe withUnsafeBytes(of: key) { name in
-      unsafe value.withUnsafeBytes { unsafe putBytes(name, $0, database.index, mode.flags) }
+    let status = unsafe withUnsafeBytes(of: key) { keyBytes in
+      unsafe value.withUnsafeBytes { unsafe putBytes(keyBytes, $0, database.index, mode.flags) }
     }
     return try stored(status, mode)
   }
@@ -105,23 +105,23 @@ extension WriteTransaction {
   borrowing func putBytes(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ index: MDB_dbi, _ flags: UInt32
   ) -> Int32 {
-    var name = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+    var keyValue = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
     var data = unsafe MDB_val(mv_size: value.count, mv_data: UnsafeMutableRawPointer(mutating: value.baseAddress))
-    return unsafe mdb_put(handle, index, &name, &data, flags)
+    return unsafe mdb_put(handle, index, &keyValue, &data, flags)
   }
 
   @inlinable
   borrowing func reserveBytes(
     _ key: UnsafeRawBufferPointer, _ data: inout MDB_val, _ index: MDB_dbi, _ appending: Bool
   ) -> Int32 {
-    var name = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-    return unsafe mdb_put(handle, index, &name, &data, UInt32(appending ? MDB_RESERVE | MDB_APPEND : MDB_RESERVE))
+    var keyValue = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+    return unsafe mdb_put(handle, index, &keyValue, &data, UInt32(appending ? MDB_RESERVE | MDB_APPEND : MDB_RESERVE))
   }
 
   @inlinable
   borrowing func removeBytes(_ key: UnsafeRawBufferPointer, _ index: MDB_dbi) -> Int32 {
-    var name = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-    return unsafe mdb_del(handle, index, &name, nil)
+    var keyValue = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+    return unsafe mdb_del(handle, index, &keyValue, nil)
   }
 
   @inlinable

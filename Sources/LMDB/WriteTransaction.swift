@@ -16,7 +16,8 @@ package struct WriteTransaction: Transaction, ~Copyable, ~Escapable {
   package let environment: Unmanaged<Environment>
   /// The number of pages behind the last one for which the file gets space at the commit.
   ///
-  /// Later transactions can take them although the device is full. A transaction that takes no new page does not need them.
+  /// Later transactions can take them although the device is full. A transaction that takes no new page does not need
+  /// them.
   package var sparePages = 0
 
   @_lifetime(borrow environment)

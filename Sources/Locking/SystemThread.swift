@@ -6,6 +6,9 @@
 
 /// A thread of the operating system, for work that a task cannot do. A write transaction of LMDB must end on the
 /// thread that began it. A thread of the cooperative pool must not wait for a disk.
+///
+/// The threads block ``FileSizeSignal``, so that a write beyond the process's limit on file sizes fails and does not
+/// end the process.
 package enum SystemThread {
   /// Starts a detached thread that runs `body` once. Throws the system's status if no thread can be created.
   package static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
@@ -36,28 +39,8 @@ private final class ThreadBody: Sendable {
 }
 
 private func runThread(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+  FileSizeSignal.block()
   // `start` retained the object for exactly this call.
   unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
   return nil
-}
-
-/// The failure of a system call.
-package struct SystemError: Error, CustomStringConvertible {
-  package let status: Int32
-  package let operation: String
-
-  package init(status: Int32, operation: String) {
-    self.status = status
-    self.operation = operation
-  }
-
-  /// Whether the status of a failed call is about space: of the device, of a quota, or of the process's limit on file
-  /// sizes.
-  package static func isAboutSpace(_ status: Int32) -> Bool {
-    status == ENOSPC || status == EDQUOT || status == EFBIG
-  }
-
-  package var description: String {
-    unsafe strerror(status).map { unsafe "\(operation): \(String(cString: $0))" } ?? "\(operation): error \(status)"
-  }
 }

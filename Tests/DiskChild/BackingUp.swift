@@ -2,8 +2,8 @@
 import Cistern
 import CisternDisk
 
-/// Fills the store, and copies it until the process is killed. The copies are beside the store. Prints the number of each
-/// complete one.
+/// Fills the store, and copies it until the process is killed. The copies are beside the store. Prints the number of
+/// each complete one.
 func backUpRepeatedly(_ tier: DiskTier, _ cache: DiskPartition) async throws {
   for number in 0..<400 {
     await cache.waitForRoom()

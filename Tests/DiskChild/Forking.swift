@@ -1,3 +1,5 @@
+import CisternCore
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -6,8 +8,9 @@
 
 /// Forks while all other threads of the process sleep. Returns zero in the child.
 ///
-/// A fork copies only the calling thread. If another one is inside a lock of the Swift runtime, for example to look up the metadata of a
-/// type, the child waits for that lock without end. A sleeping thread is in no such lock. Swift does not offer `fork`, for this reason.
+/// A fork copies only the calling thread. If another one is inside a lock of the Swift runtime, for example to look up
+/// the metadata of a type, the child waits for that lock without end. A sleeping thread is in no such lock. Swift does
+/// not offer `fork`, for this reason.
 func forkWhileThreadsSleep() -> Int32 {
   while !othersSleep() { usleep(1000) }
   let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> Int32).self)
@@ -47,4 +50,32 @@ private func state(ofThread thread: Int32) -> UInt8? {
   // The state follows the name of the program, which is in parentheses.
   guard let end = bytes.prefix(max(0, count)).lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return nil }
   return bytes[end + 2]
+}
+
+/// Forks, and uses the inherited cache in the child. The child may use only operations that need no other thread,
+/// because a fork copies only the calling thread.
+func forkAndTry(_ cache: any TransactionalPartition, _ first: [UInt8]) -> Never {
+  let process = forkWhileThreadsSleep()
+  if process == 0 {
+    let found = cache.withRecord(forKey: first.rawSpan) { _, bytes in bytes.byteCount }
+    var isRefused = false
+    if case .refused = cache.stage(.removal(key: first)) { isRefused = true }
+    _ = cache.stageRemovalOfAll()
+    cache.waitForRoom()
+    var keys = 0
+    cache.forEachRecord { _, _, _ in
+      keys += 1
+      return true
+    }
+    let isThere = cache.contains(first.rawSpan)
+    say(
+      "child: \(found.map(String.init) ?? "nil"), \(isRefused ? "refused" : "taken"), "
+        + "\(keys == 0 ? "no keys" : "keys"), \(isThere ? "there" : "not there")")
+    _exit(0)
+  }
+  var status: Int32 = 0
+  unsafe waitpid(process, &status, 0)
+  let isThere = cache.contains(first.rawSpan)
+  say("parent: \(isThere ? "found" : "lost")")
+  stay()
 }

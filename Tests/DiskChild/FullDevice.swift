@@ -25,7 +25,6 @@ func setDevice(_ bytes: Int) {
 /// Opens a store on a device that has no room for an empty store, and says the code of the error.
 func openOnFullDevice() {
   guard let size = Int(CommandLine.arguments[5]) else { exit(2) }
-  signal(SIGXFSZ, SIG_IGN)
   setDevice(size)
   var options = DiskOptions(limit: .mebibytes(16), layout: .tested, durability: .processCrash)
   options.faults = DiskFaults(isDeviceFull: { true })
@@ -47,7 +46,6 @@ func fillDevice() async throws {
   let device = Guard(small)
   let isReported = CommandLine.arguments.last == "reported"
   let path = "\(CommandLine.arguments[2])/store"
-  signal(SIGXFSZ, SIG_IGN)
   setDevice(small)
   var options = DiskOptions(limit: .mebibytes(16), layout: .tested, durability: .processCrash)
   options.faults = DiskFaults(
@@ -96,14 +94,13 @@ func fillDevice() async throws {
   exit(0)
 }
 
-/// Overwrites all values of a store together after its device has become full, and prints the number of values, of failed
-/// writes, and of defects.
+/// Overwrites all values of a store together after its device has become full, and prints the number of values, of
+/// failed writes, and of defects.
 ///
 /// The arguments after the durability are the number of values and the number of values between two flushes at first.
 func overwriteOnFullDevice() async throws {
   guard let count = Int(CommandLine.arguments[5]), let perFlush = Int(CommandLine.arguments[6]) else { exit(2) }
   let path = "\(CommandLine.arguments[2])/store"
-  signal(SIGXFSZ, SIG_IGN)
   var options = DiskOptions(limit: .mebibytes(12), layout: layout ?? .tested, durability: .processCrash)
   options.faults = DiskFaults(isDeviceFull: { true }, freeBytes: { 0 })
   let tier = try DiskTier(directory: path, options: options) { report in say("report \(report.code)") }

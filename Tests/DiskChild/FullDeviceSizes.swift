@@ -9,17 +9,18 @@ import CisternTesting
   import Darwin
 #endif
 
-/// Writes values of random sizes under random keys to a store on a small device, and checks all values that the store has.
+/// Writes values of random sizes under random keys to a store on a small device, and checks all values that the store
+/// has.
 ///
-/// The arguments after the durability are the disk limit, the size of the device, the greatest size of a value, the seed, and
-/// the number of values. Zero as the size of the device stands for the device of the directory. The process prints the number of
-/// entries, the median of their bytes after each of the last commits, the number of calls that failed, and the number of wrong
-/// values and defects. A commit has about 50 values, or a 32nd of the device if the arguments have the word "small-commits".
+/// The arguments after the durability are the disk limit, the size of the device, the greatest size of a value, the
+/// seed, and the number of values. Zero as the size of the device stands for the device of the directory. The process
+/// prints the number of entries, the median of their bytes after each of the last commits, the number of calls that
+/// failed, and the number of wrong values and defects. A commit has about 50 values, or a 32nd of the device if the
+/// arguments have the word "small-commits".
 func writeSizesOnDevice() async throws {
   let numbers = CommandLine.arguments[5..<10].compactMap { Int($0) }
   guard numbers.count == 5 else { exit(2) }
   let (limit, device, greatest, count) = (numbers[0], numbers[1], numbers[2], numbers[4])
-  signal(SIGXFSZ, SIG_IGN)
   if device > 0 { setDevice(device) }
   var options = DiskOptions(limit: .bytes(limit), layout: layout ?? .tested, durability: .processCrash)
   // The flushes commit, also on a slow machine.
@@ -64,10 +65,10 @@ func writeSizesOnDevice() async throws {
   exit(0)
 }
 
-/// Lets a commit fail like a write that the process's limit on file sizes cut short, and says the code of the flush's error.
+/// Lets a commit fail like a write that the process's limit on file sizes cut short, and says the code of the flush's
+/// error.
 func writeAtLargestSize() async throws {
   let isFailing = Guard(false)
-  signal(SIGXFSZ, SIG_IGN)
   var options = DiskOptions(limit: .mebibytes(16), layout: layout ?? .tested, durability: .processCrash)
   options.faults = DiskFaults(atCommit: { isFailing.value.withLock { $0 } ? .inputOutput : nil })
   let path = "\(CommandLine.arguments[2])/store"

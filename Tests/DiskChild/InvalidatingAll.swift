@@ -8,8 +8,8 @@ func invalidateAll(_ tag: String, in tier: DiskTier) -> CommitTicket {
   return tier.endInvalidating(batch)
 }
 
-/// Writes a tagged record to three partitions as one batch, and invalidates the tag in all of them. Repeats this until the
-/// process is killed.
+/// Writes a tagged record to three partitions as one batch, and invalidates the tag in all of them. Repeats this until
+/// the process is killed.
 func invalidateAllRepeatedly(_ tier: DiskTier) async throws {
   let partitions = try ["cache", "second", "third"].map { try tier.diskPartition(named: $0) }
   var number = 0

@@ -1,7 +1,6 @@
 import CisternTesting
 
 @testable import CisternCore
-@testable import CisternDisk
 @testable import Eviction
 
 /// A cache that consists only of a policy and a limit. It records evictions and misses.

@@ -35,6 +35,19 @@ import Testing
     #expect(try environment.information().readerCount <= 64)
   }
 
+  @Test func `threads that read one after another share a few slots, although each has its own place`() throws {
+    let fixture = try Fixture()
+    let environment = fixture.environment
+    let log = Log()
+    for _ in 0..<200 {
+      JoinableThread {
+        do throws(LMDBError) { try environment.withRead { _ in } } catch { log.append("\(error)") }
+      }.join()
+    }
+    #expect(log.all == [])
+    #expect(try environment.information().readerCount <= 16)
+  }
+
   @Test func `nested reads beyond the pool work and return their slots`() throws {
     let fixture = try Fixture()
     for _ in 0..<3 {

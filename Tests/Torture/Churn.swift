@@ -3,7 +3,8 @@ import CisternDisk
 import Foundation
 import TestDirectories
 
-/// Overwrites values of mixed sizes in a full store, and compares the share of the limit that values occupy early and at the end.
+/// Overwrites values of mixed sizes in a full store, and compares the share of the limit that values occupy early and
+/// at the end.
 ///
 /// Free space that falls into small pieces lowers the share, and makes writes of large values fail.
 func churn(seconds: Int, seed: UInt64) async throws -> Bool {
@@ -38,7 +39,8 @@ func churn(seconds: Int, seed: UInt64) async throws -> Bool {
   return holds && faults.isEmpty
 }
 
-/// The shares of the limit that values occupied, in the minute after the first sixth of the time and in the last minute.
+/// The shares of the limit that values occupied, in the minute after the first sixth of the time and in the last
+/// minute.
 ///
 /// Of a trial of another duration than half an hour, a thirtieth takes the place of a minute.
 private struct ChurnShares {

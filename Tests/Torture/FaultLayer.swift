@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Glibc
 
 /// The calls that fail, and how they fail. Requires the preloaded library of `faults.c`.
 struct Fault: Sendable, CustomStringConvertible {

@@ -1,11 +1,7 @@
 import Cistern
 import CisternDisk
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Glibc
 
 /// A store whose files fail for some time and then work again. It runs in a separate process, which must survive.
 ///

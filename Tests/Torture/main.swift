@@ -2,11 +2,7 @@
 // them in separate processes.
 import Cistern
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Glibc
 
 func argument(_ index: Int) -> String { index < CommandLine.arguments.count ? CommandLine.arguments[index] : "" }
 

@@ -70,8 +70,8 @@ struct CommitGroup {
 
   /// Takes the committed clear of a partition that was not open when the group was taken.
   ///
-  /// The partition has not staged the clear itself. If another file is open before the group ends, the group commits the clear
-  /// there, too, or stages it again.
+  /// The partition has not staged the clear itself. If another file is open before the group ends, the group commits
+  /// the clear there, too, or stages it again.
   mutating func takeCommittedClear(of partition: Partition) {
     if batches.contains(where: { $0.partition === partition }) { return }
     partition.noteCommittedRemoval()
@@ -130,7 +130,8 @@ struct CommitGroup {
     return size(of: unit(from: position)).footprint / DiskLimits.pageSize > limit
   }
 
-  /// Returns the conflict of a record of the item or batch at the position with the codec that the file names, and its partition.
+  /// Returns the conflict of a record of the item or batch at the position with the codec that the file names, and its
+  /// partition.
   func formatConflict(at position: Int) -> (partition: Partition, conflict: FormatConflict)? {
     guard position < count, batches.contains(where: { $0.partition.formats.hasConflicts }) else { return nil }
     for index in unit(from: position) {
@@ -152,8 +153,8 @@ struct CommitGroup {
 extension CommitGroup.Item {
   /// The record to write. Nil if the key's record must be removed.
   ///
-  /// An invalidation of the same group that was staged after the record can conceal it. A commit would give the record a file
-  /// version that the invalidation does not conceal.
+  /// An invalidation of the same group that was staged after the record can conceal it. A commit would give the record
+  /// a file version that the invalidation does not conceal.
   var draft: RecordDraft? {
     guard case .record(let key, let metadata, let bytes) = entry.write,
       !partition.invalidations.concealsTaken(metadata, key: key.rawSpan)

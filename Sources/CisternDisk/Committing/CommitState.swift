@@ -50,7 +50,8 @@ struct CommitState {
     attempts = RoomAttempts()
   }
 
-  /// Starts again from the first item, because another file is open. That file gets the invalidations of the former one.
+  /// Starts again from the first item, because another file is open. That file gets the invalidations of the former
+  /// one.
   mutating func restart(repeatingInvalidationsOf partitions: [Partition]) {
     group.takeRepeatedInvalidations(of: partitions)
     position = 0
@@ -138,21 +139,21 @@ struct CommitState {
   }
 
   /// Counts the results of a committed step, and records the lost keys.
-  mutating func note(_ outcome: StepOutcome, leaving: [EvictedKey], among partitions: [Partition]) {
+  mutating func note(_ outcome: StepOutcome, evictedKeys: [EvictedKey], among partitions: [Partition]) {
     for partition in partitions {
       let identity = ObjectIdentifier(partition)
       if let count = outcome.storesByPartition[identity] { partition.counters.stores.count(count) }
       if let count = outcome.removalsByPartition[identity] { partition.counters.removals.count(count) }
     }
-    note(outcome.evicted, leaving: leaving, among: partitions)
+    note(outcome.evicted, evictedKeys: evictedKeys, among: partitions)
   }
 
   /// Counts committed evictions, and records the keys whose loss must be reported.
-  mutating func note(_ evicted: [EvictedRecord], leaving: [EvictedKey], among partitions: [Partition]) {
+  mutating func note(_ evicted: [EvictedRecord], evictedKeys: [EvictedKey], among partitions: [Partition]) {
     for partition in partitions {
       let generation = partition.generation
       partition.counters.evictions.count(evicted.count { $0.generation == generation })
-      let left = leaving.lazy.filter { $0.partition === partition }.map {
+      let left = evictedKeys.lazy.filter { $0.partition === partition }.map {
         RecordLoss(key: $0.key, cause: .evicted, schemaVersion: $0.record.schemaVersion)
       }
       if !left.isEmpty { losses.append((partition, Array(left))) }
@@ -166,7 +167,7 @@ struct CommitState {
   ///   - partitions: The partitions of the engine.
   ///   - invalidationVersions: The newest invalidation version of each partition, read before the first eviction.
   /// - Returns: The keys.
-  mutating func leaving(
+  mutating func evictedKeys(
     _ evicted: [EvictedRecord], among partitions: [Partition],
     since invalidationVersions: [ObjectIdentifier: InvalidationVersion]
   ) -> [EvictedKey] {
@@ -189,8 +190,8 @@ struct CommitState {
         putCount += 1
       }
       guard let (partition, clearCount) = byGeneration[record.generation] else { return nil }
-      // A newer write of the key is staged, or this step puts it after the eviction. The key is not lost. If that write was given
-      // up, its own removal or loss follows.
+      // A newer write of the key is staged, or this step puts it after the eviction. The key is not lost. If that write
+      // was given up, its own removal or loss follows.
       if let entry = partition.stagedEntryExceptRewrite(forKey: record.key.rawSpan) {
         let isCommitted = committed.contains(entry.ticket) || put.contains(entry.ticket)
         if !isCommitted || unwritten.contains(entry.ticket) { return nil }

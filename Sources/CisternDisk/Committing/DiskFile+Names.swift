@@ -17,7 +17,8 @@ extension DiskFile {
   /// which of their values are newer.
   ///
   /// - Parameter beforeCommit: Called at the end of the transaction, if a name must change.
-  /// - Throws: `LMDBError` if the file cannot be read or written, and the error of `beforeCommit`. No name is changed then.
+  /// - Throws: `LMDBError` if the file cannot be read or written, and the error of `beforeCommit`. No name is changed
+  ///   then.
   func normalizeNames(_ beforeCommit: () throws(LMDBError) -> Void) throws(LMDBError) {
     let others = try storedNames().filter { storedNames in
       storedNames.count > 1 || storedNames.contains { !$0.name.utf8.elementsEqual($0.name.normalizedForKey().utf8) }

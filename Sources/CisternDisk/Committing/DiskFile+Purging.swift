@@ -59,7 +59,8 @@ extension DiskFile {
     }
   }
 
-  /// Returns the generations whose records are not purged yet, although no reader sees them. Returns at most `limit` of them.
+  /// Returns the generations whose records are not purged yet, although no reader sees them. Returns at most `limit` of
+  /// them.
   func deadGenerations(limit: Int = .max) throws(LMDBError) -> [Generation] {
     try environment.withRead { (transaction) throws(LMDBError) -> [Generation] in
       var found: [Generation] = []

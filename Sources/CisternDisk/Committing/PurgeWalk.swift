@@ -11,8 +11,8 @@ import LMDB
 struct PurgeWalk {
   let partition: Partition
   let generation: Generation
-  /// The invalidations that are left to end, with their versions at the beginning of the walk. A newer version of one stays in
-  /// force.
+  /// The invalidations that are left to end, with their versions at the beginning of the walk. A newer version of one
+  /// stays in force.
   private(set) var targets: [Invalidation: FileInvalidationVersion]
   let set: InvalidationSet<FileInvalidationVersion>
   /// The place from which the walk continues, by the layout of the file.

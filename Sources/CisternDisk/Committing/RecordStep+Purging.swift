@@ -2,8 +2,8 @@ import CisternCore
 import LMDB
 
 extension RecordStep {
-  /// Returns the description of an evicted record. Nil if an invalidation in force covers the record, or if damage makes its key
-  /// unknown.
+  /// Returns the description of an evicted record. Nil if an invalidation in force covers the record, or if damage
+  /// makes its key unknown.
   ///
   /// An invalidated record is not reported as evicted. The tags of unreadable fields are unknown.
   func evicted(

@@ -184,8 +184,8 @@ struct RecordStep {
 
   /// Removes up to `count` records of a dead generation.
   ///
-  /// Returns the approximate number of bytes that they occupied in the file, their number, and whether the generation is
-  /// empty. The method then removes the row of the dead generation.
+  /// Returns the approximate number of bytes that they occupied in the file, their number, and whether the generation
+  /// is empty. The method then removes the row of the dead generation.
   mutating func purge(
     _ generation: Generation, upTo count: Int, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> (bytes: Int, count: Int, isDone: Bool) {

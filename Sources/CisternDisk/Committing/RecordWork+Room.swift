@@ -46,7 +46,7 @@ extension RecordWork {
   func lacksNumbers(for generations: some Sequence<Generation>) -> Bool {
     switch self {
     case .records: false
-    case .extents(let work): work.step.state.names.areLacking(for: generations)
+    case .extents(let work): work.step.state.partitionNumbers.areLacking(for: generations)
     }
   }
 

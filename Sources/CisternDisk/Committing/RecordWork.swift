@@ -172,8 +172,8 @@ enum RecordWork: ~Copyable {
 
   /// Removes up to `count` records of a dead generation.
   ///
-  /// Returns the approximate number of bytes that they occupied in the file, their number, and whether the generation is
-  /// empty. The method then removes the row of the dead generation.
+  /// Returns the approximate number of bytes that they occupied in the file, their number, and whether the generation
+  /// is empty. The method then removes the row of the dead generation.
   mutating func purge(
     _ generation: Generation, upTo count: Int, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> (bytes: Int, count: Int, isDone: Bool) {

@@ -14,7 +14,8 @@ struct RoomAttempts {
   /// Notes that the map or the device was full.
   mutating func noteFullMap() { fullMaps += 1 }
 
-  /// Notes that the file had no other record when it was full. Returns how often that was so for the next item or batch.
+  /// Notes that the file had no other record when it was full. Returns how often that was so for the next item or
+  /// batch.
   mutating func noteEmptyFile() -> Int {
     emptyFiles += 1
     return emptyFiles
@@ -37,7 +38,8 @@ struct RoomAttempts {
   /// Notes that the reader that kept pages from reuse has ended.
   mutating func endStall() { stalls = 0 }
 
-  /// Notes that the next transactions make room in another way. Returns how often that was necessary for the next item or batch.
+  /// Notes that the next transactions make room in another way. Returns how often that was necessary for the next item
+  /// or batch.
   mutating func escalate() -> Int {
     emptySteps = 0
     stalls = 0
@@ -45,6 +47,7 @@ struct RoomAttempts {
     return escalations
   }
 
-  /// Notes that the next item or batch is given up. The transactions until then have made no progress, so they still count.
+  /// Notes that the next item or batch is given up. The transactions until then have made no progress, so they still
+  /// count.
   mutating func noteSkip() { escalations = 0 }
 }

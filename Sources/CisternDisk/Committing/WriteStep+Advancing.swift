@@ -8,7 +8,8 @@ extension WriteStep {
     outcome.hasChanges = true
   }
 
-  /// Stores a value of this many pages, and removes it again. LMDB then merges the lists of free pages that it reads for this.
+  /// Stores a value of this many pages, and removes it again. LMDB then merges the lists of free pages that it reads
+  /// for this.
   ///
   /// - Throws: `LMDBError`: `mapFull` for lack of such pages in a row.
   mutating func mergeFreeLists(

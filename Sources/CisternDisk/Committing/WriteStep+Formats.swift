@@ -1,8 +1,10 @@
 import LMDB
 
 extension WriteStep {
-  /// Writes down the formats of a partition that are not yet in the file. A codec that the file names stays. If it is another one,
-  /// the partition takes note, and the caller must put no records of that version.
+  /// Writes the formats of a partition that the file lacks.
+  ///
+  /// If the file names another codec of a version, that codec stays, and the partition records the conflict. The caller
+  /// must then put no record of that version.
   mutating func putFormats(of partition: Partition, in transaction: inout WriteTransaction) throws(LMDBError) {
     for format in partition.formats.unwritten {
       let written = try transaction.codec(ofVersion: format.schemaVersion, of: partition.name, in: file.meta)
@@ -20,7 +22,8 @@ extension WriteStep {
     }
   }
 
-  /// Returns whether the file names another codec for the version of the key's record. This process must then leave the record.
+  /// Returns whether the file names another codec for the version of the key's record. This process must then leave the
+  /// record.
   mutating func hasRecordOfOtherCodec(
     _ key: [UInt8], of generation: Generation, in partition: Partition, _ transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {

@@ -28,8 +28,8 @@ extension WriteStep {
     outcome.touchedPages += 1 + invalidations.count / 4
   }
 
-  /// Marks the invalidations as ended, unless an equal invalidation was written since. Deletes ended invalidations, except
-  /// the newest `keptCount`.
+  /// Marks the invalidations as ended, unless an equal invalidation was written since. Deletes ended invalidations,
+  /// except the newest `keptCount`.
   ///
   /// - Returns: The row of numbers after the change.
   mutating func end(

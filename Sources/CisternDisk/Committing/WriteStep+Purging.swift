@@ -4,8 +4,8 @@ import LMDB
 extension WriteStep {
   /// Removes up to `count` records of dead generations, from the last generation on.
   ///
-  /// The end of a generation counts as a record, because it changes rows. Many clears leave many generations without records, so
-  /// that a transaction for each of them would cost more than the work.
+  /// The end of a generation counts as a record, because it changes rows. Many clears leave many generations without
+  /// records, so that a transaction for each of them would cost more than the work.
   ///
   /// - Parameters:
   ///   - generations: The dead generations.

@@ -12,7 +12,8 @@ extension WriteStep {
   /// Writes the change for every partition in the file that was not open.
   mutating func put(_ unopened: UnopenedChange, in transaction: inout WriteTransaction) throws(LMDBError) {
     let names = try transaction.knownPartitionNames(in: file.meta).subtracting(unopened.openNames)
-    // A partition that the group has opened repeats its invalidations in another file itself, and knows only their versions.
+    // A partition that the group has opened repeats its invalidations in another file itself, and knows only their
+    // versions.
     let repeated = Dictionary(grouping: outcome.invalidations) { $0.partition.name }
     for name in names.sorted() {
       let partition = Partition(name: name)

@@ -4,7 +4,8 @@ import LMDB
 /// The work of one write transaction on the tables. Only steps change an open store.
 ///
 /// The step keeps its results for the state in memory. If the transaction aborts, the step is discarded with them. It
-/// assigns versions to invalidations at once, because a reader can see the commit before the writer thread publishes it.
+/// assigns versions to invalidations at once, because a reader can see the commit before the writer thread publishes
+/// it.
 struct WriteStep: ~Copyable {
   let file: DiskFile
   /// The work on records.
@@ -65,8 +66,8 @@ struct WriteStep: ~Copyable {
     return true
   }
 
-  /// Makes room in extents for all records of a batch. Returns whether they have room in this transaction, and their partitions
-  /// have numbers.
+  /// Makes room in extents for all records of a batch. Returns whether they have room in this transaction, and their
+  /// partitions have numbers.
   ///
   /// The caller puts the batch only if they have. Otherwise it commits and tries again.
   mutating func makeRoom(
@@ -83,6 +84,9 @@ struct WriteStep: ~Copyable {
     if records.lacksNumbers(for: byPartition.values) { return false }
     return try records.makeRoom(forBatch: sizes, in: &transaction)
   }
+
+  /// Notes that all records of a batch are put. Later records need further room.
+  mutating func endBatch() { records.note(records: { _ in }, extents: { $0.endBatch() }) }
 
   /// Returns the record with the newest version in file order. An invalidation that is newer than the record and covers
   /// it is not in the file yet.
@@ -124,7 +128,8 @@ struct WriteStep: ~Copyable {
   ) throws(LMDBError) {
     let generation = try generation(of: partition, creating: false, in: &transaction.transaction)
     guard generation != .zero else { return }
-    // The write that the removal stands for can be one that the file refused, or a record that this codec cannot decode.
+    // The write that the removal stands for can be one that the file refused, or a record that this codec cannot
+    // decode.
     if try hasRecordOfOtherCodec(key, of: generation, in: partition, &transaction) { return }
     switch try records.remove(key, of: generation, in: &transaction) {
     case .sound?, .damaged?: outcome.countRemoval(of: partition)
@@ -199,7 +204,8 @@ struct WriteStep: ~Copyable {
   /// Returns the state of a file of extents after the commit. Nil for another layout.
   consuming func committed() -> ExtentState? { records.committed() }
 
-  /// Takes back the versions of invalidations. Returns the state of a file of extents after an abort. Nil for another layout.
+  /// Takes back the versions of invalidations. Returns the state of a file of extents after an abort. Nil for another
+  /// layout.
   consuming func aborted() -> ExtentState? {
     for (partition, _, _) in outcome.invalidations { partition.invalidations.withdrawAssigned() }
     return records.aborted()

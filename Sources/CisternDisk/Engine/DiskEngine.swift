@@ -171,7 +171,8 @@ final class DiskEngine: Sendable {
     return NewPartition(partition: partition, file: file, commitCount: commitCount)
   }
 
-  /// Enters a partition among those that the writer thread knows. Returns the one that is there if another thread was first.
+  /// Enters a partition among those that the writer thread knows. Returns the one that is there if another thread was
+  /// first.
   ///
   /// Returns nil if the partition must be read again.
   func enter(_ new: NewPartition, named name: String, isCommitted: Bool = false) -> Partition? {
@@ -189,7 +190,8 @@ final class DiskEngine: Sendable {
     }
   }
 
-  /// Returns the spelling of a partition's name in the file. Only a store that reads can find another spelling than the given one.
+  /// Returns the spelling of a partition's name in the file. Only a store that reads can find another spelling than the
+  /// given one.
   private func storedName(of name: String) -> String {
     guard options.isReadOnly, let file else { return name }
     do {

@@ -24,8 +24,8 @@ struct EvictionCost: Sendable {
 
   /// Returns the cost of evicting bytes.
   ///
-  /// A value that was read counts as half as old. The newest one costs most in any case: otherwise the large values of a
-  /// commit group would displace each other.
+  /// A value that was read counts as half as old. The newest one costs most in any case: otherwise the large values of
+  /// a commit group would displace each other.
   ///
   /// - Parameters:
   ///   - bytes: The number of bytes.

@@ -9,8 +9,8 @@ struct Extent: Sendable, Equatable {
   }
 
   enum State: Sendable, Equatable {
-    /// The extent has no live record. Transactions before `emptiedBy` may still read its former records. The number is zero for an
-    /// extent that never had a record.
+    /// The extent has no live record. Transactions before `emptiedBy` may still read its former records. The number is
+    /// zero for an extent that never had a record.
     case free(emptiedBy: TransactionNumber)
     /// The extent receives records at its end.
     case open(Stream)

@@ -16,9 +16,11 @@ struct ExtentLayout: Sendable, Equatable {
     self.shift = shift
   }
 
-  /// Creates the layout for a new file: an extent takes about 1/128 of the map.
-  init(mapSize: Int) {
-    let part = max(mapSize / 128, 1)
+  /// Creates the layout for a new file: an extent takes about 1/128 of the map, and at least a page.
+  ///
+  /// LMDB gives only a value of more than half a page its own pages.
+  init(mapSize: Int, pageSize: Int = 4096) {
+    let part = max(mapSize / 128, pageSize, 1)
     shift = min(max(Int.bitWidth - 1 - part.leadingZeroBitCount, Self.shifts.lowerBound), Self.shifts.upperBound)
   }
 

@@ -51,8 +51,8 @@ extension ExtentLog {
 
   /// Returns the number of free extents that this transaction may write to, and the one that receives records first.
   ///
-  /// That is an extent that the transaction has added, because LMDB writes it at the commit in any case. Otherwise it is the
-  /// one that was emptied first.
+  /// That is an extent that the transaction has added, because LMDB writes it at the commit in any case. Otherwise it
+  /// is the one that was emptied first.
   private func reusableExtents(
     for stream: Extent.Stream, during horizon: TransactionHorizon
   ) -> (count: Int, first: ExtentNumber?) {

@@ -1,7 +1,7 @@
 /// The extents of a data file: which are free, which receive records, and how many live bytes each has.
 ///
-/// The type decides and does not access the file. The writer applies its decisions in the transaction in progress. If that
-/// aborts, ``abort()`` undoes them.
+/// The type decides and does not access the file. The writer applies its decisions in the transaction in progress. If
+/// that aborts, ``abort()`` undoes them.
 struct ExtentLog: Sendable, Equatable {
   let layout: ExtentLayout
   /// The extents that are not released.
@@ -115,7 +115,8 @@ struct ExtentLog: Sendable, Equatable {
   /// - Parameters:
   ///   - size: The size of the record, at most ``ExtentLayout/largestRecord``.
   ///   - stream: The stream.
-  ///   - age: The age of the record: that of the extent from which it is copied. Nil for an age above those of all others.
+  ///   - age: The age of the record: that of the extent from which it is copied. Nil for an age above those of all
+  ///     others.
   ///   - horizon: The transaction in progress.
   /// - Returns: The address; nil if no extent has room.
   mutating func place(
@@ -142,8 +143,8 @@ struct ExtentLog: Sendable, Equatable {
 
   /// Gives an extent the age of its newest record.
   ///
-  /// Small records can take long to fill an extent. With the age of the first of them, the newest would be evicted before
-  /// separate records that are older. A copy with a second chance could be evicted before it is read again.
+  /// Small records can take long to fill an extent. With the age of the first of them, the newest would be evicted
+  /// before separate records that are older. A copy with a second chance could be evicted before it is read again.
   private mutating func raiseAge(of number: ExtentNumber, to age: ExtentAge?) {
     guard let extent = self[number] else { return }
     let raised = age ?? (extent.age == newestAge ? newestAge : newestAge.next())
@@ -206,8 +207,8 @@ struct ExtentLog: Sendable, Equatable {
 
   // MARK: Extents
 
-  /// Adds an extent to the file. This transaction and later ones can write to it, also beside old readers: LMDB gives it pages
-  /// that no snapshot has.
+  /// Adds an extent to the file. This transaction and later ones can write to it, also beside old readers: LMDB gives
+  /// it pages that no snapshot has.
   mutating func add() -> ExtentNumber {
     let number = ExtentNumber(number: UInt32(givenCount))
     table.append(Extent(state: .free(emptiedBy: .zero)), number: number)

@@ -11,7 +11,8 @@ struct ExtentNumber: Sendable, Hashable, Comparable {
 
 /// The place of an extent in the order of eviction. It is that of the newest record in the extent.
 ///
-/// An extent of cleaned records has the age of the extent that they come from. Records with a second chance get a new age.
+/// An extent of cleaned records has the age of the extent that they come from. Records with a second chance get a new
+/// age.
 struct ExtentAge: Sendable, Hashable, Comparable {
   /// The number, for the rows of the file.
   let number: UInt64

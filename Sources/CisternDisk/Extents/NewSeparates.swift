@@ -1,5 +1,5 @@
-/// The separate records that the last commit groups have written. They leave after all other separate records and after older
-/// extents, the newest last.
+/// The separate records that the last commit groups have written. They leave after all other separate records and after
+/// older extents, the newest last.
 ///
 /// If all others were read, their second chances would make these leave first.
 struct NewSeparates: Sendable, Equatable {
@@ -19,7 +19,8 @@ struct NewSeparates: Sendable, Equatable {
 
   /// Returns the costs of evicting the records because of their place.
   ///
-  /// A record costs sixteen times as much as one of the group before. A window has the pages of at most a few large records.
+  /// A record costs sixteen times as much as one of the group before. A window has the pages of at most a few large
+  /// records.
   ///
   /// - Parameter cost: The cost of a record of the oldest group.
   /// - Returns: The cost of each record.

@@ -23,8 +23,8 @@ struct Reclaim: Sendable, Equatable {
 
   /// The age that copies have. Nil for an age above those of all extents.
   ///
-  /// The newest copy in an extent decides its age. Cleaning keeps the age of its extent. A second chance does not: otherwise the copies
-  /// would be evicted next.
+  /// The newest copy in an extent decides its age. Cleaning keeps the age of its extent. A second chance does not:
+  /// otherwise the copies would be evicted next.
   var ageOfCopies: ExtentAge? {
     switch method {
     case .clean: age
@@ -52,11 +52,12 @@ struct Reclaim: Sendable, Equatable {
     return min(max(min(saved, most) + log.layout.capacity / 2 - copiedBytes, 0), most)
   }
 
-  /// Returns the limit of ``savedBytes(after:in:)``, with which a process also begins: an eighth of the file, but at most 16
-  /// MiB.
+  /// Returns the limit of ``savedBytes(after:in:)``, with which a process also begins: an eighth of the file, but at
+  /// most 16 MiB.
   ///
   /// Records that were written together and are read often lie in extents that are evicted one after the other. Until
-  /// the limit is reached, all of them are copied. Such evictions make no room, so the limit also bounds the wait of a write.
+  /// the limit is reached, all of them are copied. Such evictions make no room, so the limit also bounds the wait of a
+  /// write.
   static func mostSavedBytes(in log: ExtentLog) -> Int {
     max(4 * log.layout.capacity, min(log.capacity / 8, 16 << 20))
   }

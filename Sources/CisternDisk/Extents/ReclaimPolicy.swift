@@ -14,7 +14,8 @@ struct ReclaimPolicy: Sendable, Equatable {
   /// would then copy live records forever.
   let target: Double
 
-  /// Creates the policy for records of a mean size. Larger records cost more to copy, so more space stays for dead ones.
+  /// Creates the policy for records of a mean size. Larger records cost more to copy, so more space stays for dead
+  /// ones.
   init(meanRecordSize: Int) {
     target = meanRecordSize < 4096 ? 0.83 : 0.80
   }

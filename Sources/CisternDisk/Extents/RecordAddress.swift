@@ -61,8 +61,8 @@ struct RecordAddress: Sendable, Hashable, Comparable {
 
   /// The place of the record's recency mark.
   ///
-  /// Each record of ``RecencyBitmap/bytesPerMark`` or more has its own mark, if the bitmap covers all extents. With a shared
-  /// mark, a new record would clear the mark of another one.
+  /// Each record of ``RecencyBitmap/bytesPerMark`` or more has its own mark, if the bitmap covers all extents. With a
+  /// shared mark, a new record would clear the mark of another one.
   @inline(__always)
   var mark: SequenceNumber {
     // Low numbers would share the marks of the first extents.

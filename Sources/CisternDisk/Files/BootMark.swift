@@ -18,7 +18,8 @@ package struct BootMark: Equatable, Sendable {
     case sound
     /// The operating system has the commits. The device may not have them.
     case unsynchronized
-    /// The commits could not be written through. A later write-through can succeed although the device lacks their pages.
+    /// The commits could not be written through. A later write-through can succeed although the device lacks their
+    /// pages.
     case failed
     /// The mark is damaged.
     case unreadable

@@ -11,7 +11,8 @@ import Locking
 /// This process's claim on a directory that several processes may share.
 ///
 /// The claim uses two advisory locks, which the system releases when the process ends:
-/// - The gate (``DirectoryGate``) is a lock on the directory. A process holds it while it opens, closes or replaces files.
+/// - The gate (``DirectoryGate``) is a lock on the directory. A process holds it while it opens, closes or replaces
+///   files.
 /// - A process that has the store open holds a shared lock on the mark file. A process that gets this lock
 ///   exclusively is alone.
 final class DirectoryClaim: Sendable {
@@ -35,7 +36,8 @@ final class DirectoryClaim: Sendable {
     if mark >= 0 { close(mark) }
   }
 
-  /// The identity of the claimed directory, or nil if it cannot be examined. No other directory has it while the claim exists.
+  /// The identity of the claimed directory, or nil if it cannot be examined. No other directory has it while the claim
+  /// exists.
   var directoryIdentity: DirectoryIdentity? { DirectoryIdentity(descriptor: gate.descriptor) }
 
   /// Runs `body` inside the gate. See ``DirectoryGate/hold(_:_:)``.
@@ -106,8 +108,8 @@ final class DirectoryClaim: Sendable {
     try put(newMark)
   }
 
-  /// Marks the data file as one that may lack pages, unless each of its commits was written through. Call this method only inside
-  /// the gate.
+  /// Marks the data file as one that may lack pages, unless each of its commits was written through. Call this method
+  /// only inside the gate.
   ///
   /// Linux reports a failed write-through once. Then it takes the pages for written.
   func noteFailedSynchronization() {

@@ -19,8 +19,9 @@ extension DiskFile {
 
     /// The number of pages at the end of a growing file that have space on the device, but no contents.
     ///
-    /// On a full device, only the transactions that make room take these pages. In a file of ordered records, the smallest of them
-    /// copies the pages on the paths of a few trees. LMDB does not reuse the pages that the last two commits freed.
+    /// On a full device, only the transactions that make room take these pages. In a file of ordered records, the
+    /// smallest of them copies the pages on the paths of a few trees. LMDB does not reuse the pages that the last two
+    /// commits freed.
     var sparePages: Int {
       switch self {
       case .records: 8

@@ -9,8 +9,8 @@ extension DiskLayout {
     }
   }
 
-  /// The smallest disk limit for the dense layout. Below it, the reserve for reclaiming and the pages that synchronized commits
-  /// leave partly empty take most of the file.
+  /// The smallest disk limit for the dense layout. Below it, the reserve for reclaiming and the pages that synchronized
+  /// commits leave partly empty take most of the file.
   package static let smallestDenseLimit = ByteCount.mebibytes(4)
 
   /// The layout of a file with this version of the format; nil for any other version.

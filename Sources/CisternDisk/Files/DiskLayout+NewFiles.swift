@@ -3,8 +3,6 @@ import CisternCore
 #if LAYOUT_OF_ENVIRONMENT
   #if canImport(Glibc)
     import Glibc
-  #elseif canImport(Musl)
-    import Musl
   #elseif canImport(Darwin)
     import Darwin
   #endif

@@ -69,8 +69,8 @@ struct DiskLimits: Sendable, Equatable {
 
   /// The number of pages that one transaction should touch at most.
   ///
-  /// LMDB keeps the list of the pages that a transaction frees. A list above one page needs free pages in a row, which a
-  /// full file of small records hardly has. LMDB would then find the map full, although many pages are free.
+  /// LMDB keeps the list of the pages that a transaction frees. A list above one page needs free pages in a row, which
+  /// a full file of small records hardly has. LMDB would then find the map full, although many pages are free.
   var pagesPerTransaction: Int { min(max(pageCount / 48, 6), 480) }
   /// The number of pages that the last three transactions, and the next one, can hold in addition to the live
   /// pages.
@@ -86,8 +86,10 @@ struct DiskLimits: Sendable, Equatable {
   /// Within a part, the records follow the order of their keys, and so does their eviction. Small parts keep the
   /// eviction order close to the order of time.
   var groupPartBytes: Int { max(mapSize / 16, 16 << 10) }
-  /// The maximum size of a record with its key, in bytes: an eighth of the map.
-  var largestRecord: Int { min(mapSize / 8, 1 << 31) }
+  /// The maximum size of a record with its key, in bytes: an eighth of the map, and less than 2 GiB.
+  ///
+  /// LMDB writes a large value in one call, and Linux writes at most 2 GiB less a page in one.
+  var largestRecord: Int { min(mapSize / 8, 1 << 31 - 1 << 16) }
   /// The maximum size of a batch in the file, in bytes: a quarter of the map, and at most 256 MiB.
   ///
   /// A batch is one transaction, regardless of ``pagesPerTransaction``.

@@ -7,8 +7,8 @@ package struct DiskOptions: Sendable {
   package var limit: ByteCount
   /// The layout of the data file. The opening converts a file with another layout.
   ///
-  /// If it is nil, the file keeps its layout, and a new file is dense. A file whose limit is too small for the dense layout is
-  /// ordered.
+  /// If it is nil, the file keeps its layout, and a new file is dense. A file whose limit is too small for the dense
+  /// layout is ordered.
   package var layout: DiskLayout?
   package var durability: Durability
   package var isReadOnly: Bool

@@ -3,7 +3,8 @@ import Synchronization
 
 /// Whether any record of a file has a renewal, as of one commit.
 ///
-/// Most files have none. A reader asks a file once after each commit, and the other readers of that commit need not ask.
+/// Most files have none. A reader asks a file once after each commit, and the other readers of that commit need not
+/// ask.
 struct RenewalState: ~Copyable {
   /// Twice the number of the commit, plus one if a record has a renewal.
   private let bits = Atomic<UInt>(0)

@@ -25,6 +25,7 @@ extension DiskTier {
       do {
         let claim = try DirectoryClaim(directory: directory, isReadOnly: false)
         return try claim.withGate({ $0 as any Error }) { () throws(any Error) in
+          defer { claim.leave() }
           guard claim.isAlone() else { throw inUse(directory) }
           return try compactAlone(directory, DiskOptions(limit: limit), claim)
         }

@@ -72,6 +72,7 @@ extension DiskTier {
     do {
       let claim = try DirectoryClaim(directory: directory, isReadOnly: true)
       return try claim.withGate({ $0 }) { () throws(SystemError) -> StoreVerification.Defect? in
+        defer { claim.leave() }
         guard claim.isAlone() else { return nil }
         guard case .failure(let damage) = try DataFileCheck.run("\(directory)/\(DiskDirectory.data)") else {
           return nil

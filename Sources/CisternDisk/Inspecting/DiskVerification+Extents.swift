@@ -8,7 +8,8 @@ extension DiskVerification {
   mutating func readItems(in tables: FileTables, _ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let state = try ExtentState(reading: transaction, tables)
     var count = 0
-    for generation in state.names.named.sorted() {
+    for generation in state.partitionNumbers.named.sorted() {
+      countFromZero(generation)
       var cursor = try transaction.cursor(forKey: IndexKey(generation.number), in: tables.index)
       var isAtItem = try cursor.moveToFirst()
       while isAtItem, let item = cursor.item, let address = RecordAddress(bits: item.address) {
@@ -42,7 +43,7 @@ extension DiskVerification {
     recount[generation, default: GenerationCounts()].bytes += header.size
     let key = record.extracting(header.key)
     // A record with damage in its key has another digest.
-    let isOwn = RecordDigest(of: key) == item.digest && state.names[header.partition] == generation
+    let isOwn = RecordDigest(of: key) == item.digest && state.partitionNumbers[header.partition] == generation
     let known = isOwn ? key.copiedBytes() : nil
     let name = known.map { "the record of \(String(reflecting: String(decoding: $0, as: UTF8.self)))" } ?? "a record"
     let isSound = header.isSound(record, at: item.address)

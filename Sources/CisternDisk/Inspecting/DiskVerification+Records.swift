@@ -7,6 +7,7 @@ extension DiskVerification {
   mutating func readRecords(
     in tables: RecordTables, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
+    for generation in names.keys { countFromZero(generation) }
     var cursor = try transaction.cursor(in: tables.records)
     while try cursor.moveToNext() {
       try step()

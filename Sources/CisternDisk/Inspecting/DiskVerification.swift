@@ -113,6 +113,9 @@ struct DiskVerification {
     }
   }
 
+  /// Begins the count of a generation, so that a cache that has lost all its records has a count, too.
+  mutating func countFromZero(_ generation: Generation) { recount[generation] = GenerationCounts() }
+
   mutating func compareCounts(in transaction: borrowing ReadTransaction) throws(LMDBError) {
     for (generation, actual) in recount.sorted(by: { $0.key < $1.key }) {
       if let noted = try transaction.counts(of: generation, in: file.meta) {
@@ -123,7 +126,9 @@ struct DiskVerification {
             description:
               "generation \(generation.number) has \(actual.records) records of \(actual.bytes) bytes, but its row "
               + "states \(noted.records) records of \(noted.bytes) bytes"))
-      } else if try transaction.number(forKey: MetaTable.dead(generation), in: file.meta) == nil {
+      } else if actual.records > 0,
+        try transaction.number(forKey: MetaTable.dead(generation), in: file.meta) == nil
+      {
         result.add(
           .init(
             .strayRecord, description: "\(actual.records) records belong to the unknown generation \(generation.number)"

@@ -1,7 +1,7 @@
 import CisternCore
 
-/// A set of invalidations with the newest version of each. A record is compared by its key and its tags. All versions have
-/// the same order.
+/// A set of invalidations with the newest version of each. A record is compared by its key and its tags. All versions
+/// have the same order.
 package struct InvalidationSet<Version: InvalidationOrder>: Sendable {
   package private(set) var invalidationVersions: [Invalidation: Version] = [:]
   /// The prefixes of the set, by their bytes.

@@ -44,8 +44,8 @@ extension InvalidationState {
 
   /// Returns whether the commit group that has taken the write must not commit it.
   ///
-  /// An invalidation that was staged after the group was taken is in a later group, and conceals the record from there. If it
-  /// counted, a commit could have a part of a batch.
+  /// An invalidation that was staged after the group was taken is in a later group, and conceals the record from there.
+  /// If it counted, a commit could have a part of a batch.
   func concealsTakenWrite(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
     let (version, tags) = (metadata.localVersion, metadata.tags)
     if taken.conceals(invalidationVersion: version, key: key, tags: tags) { return true }
@@ -56,13 +56,15 @@ extension InvalidationState {
       return true
     }
     // Few fetches meet invalidations of a former file, which can be those of another process.
-    return (!repeated.isEmpty || committing.contains { $1 > taken.invalidationVersions[$0] ?? .zero })
+    return (!repeated.isEmpty || !committing.isEmpty && commitsUntaken)
       && inForce.conceals(invalidationVersion: version, key: key, tags: tags)
   }
 
-  /// Returns whether an invalidation of the file, or one that the transaction in progress writes, conceals a record of the file.
+  /// Returns whether an invalidation of the file, or one that the transaction in progress writes, conceals a record of
+  /// the file.
   ///
-  /// An invalidation that is staged for a later commit may still be lost. Until then, the file must not lose the record to it.
+  /// An invalidation that is staged for a later commit may still be lost. Until then, the file must not lose the record
+  /// to it.
   func concealsRecordInTransaction(fileVersion: FileInvalidationVersion, key: RawSpan, tags: [String]) -> Bool {
     if committed.conceals(invalidationVersion: fileVersion, key: key, tags: tags)
       || endedInFile.conceals(invalidationVersion: fileVersion, key: key, tags: tags)
@@ -79,7 +81,8 @@ extension InvalidationState {
       || ended.conceals(invalidationVersion: invalidationVersion, key: key, tags: tags)
   }
 
-  /// Returns whether a file with this row of versions, as of this transaction, has all that is known of its invalidations.
+  /// Returns whether a file with this row of versions, as of this transaction, has all that is known of its
+  /// invalidations.
   ///
   /// An older copy of the file lacks some of it.
   func isContinued(by row: InvalidationVersionRow, transaction: TransactionNumber) -> Bool {

@@ -3,11 +3,12 @@ import CisternCore
 // Staged writes that invalidations of other processes exclude.
 
 extension InvalidationState {
-  /// Returns the number in the file of the invalidation that excludes a staged write. Records of the key that were committed after
-  /// it stay. Returns nil if none may stay.
+  /// Returns the number in the file of the invalidation that excludes a staged write. Records of the key that were
+  /// committed after it stay. Returns nil if none may stay.
   ///
-  /// An excluded write removes the key's record, because it would have replaced it. Another process may have written a newer record
-  /// after its invalidation. This process writes none: a value that it sets disowns the fetches of the key.
+  /// An excluded write removes the key's record, because it would have replaced it. Another process may have written a
+  /// newer record after its invalidation. This process writes none: a value that it sets disowns the fetches of the
+  /// key.
   ///
   /// - Parameters:
   ///   - metadata: The metadata of the write, which is concealed.

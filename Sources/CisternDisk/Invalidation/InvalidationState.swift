@@ -26,24 +26,24 @@ struct InvalidationState: Sendable {
   private(set) var noticed = InvalidationSet<InvalidationVersion>()
   /// The invalidations in `staged`, `repeated` and `committing`, with local versions.
   private(set) var uncommitted = InvalidationSet<InvalidationVersion>()
+  /// Whether some of `committing` are newer than in `taken`. Stored, because each fetched value asks.
+  private(set) var commitsUntaken = false
   /// The invalidations of this process that the newest commit group has taken, with local versions.
   private(set) var taken = InvalidationSet<InvalidationVersion>()
   /// The invalidations that this process has staged since the newest commit group was taken, with local versions.
   private(set) var recent = InvalidationSet<InvalidationVersion>()
   /// All invalidations in force, with local versions.
   private(set) var inForce = InvalidationSet<InvalidationVersion>()
-  /// The invalidations that ended recently, with local versions and with file versions.
-  ///
-  /// A staged write, or a record that was read earlier, may still be compared with them.
+  /// The invalidations that ended recently, with local versions and with file versions. A staged write, or a record
+  /// that was read earlier, may still be compared with them.
   private(set) var ended = InvalidationSet<InvalidationVersion>()
   private(set) var endedInFile = InvalidationSet<FileInvalidationVersion>()
-  /// Fetched values with a lower local version are void, because an invalidation that concerns them may be
-  /// forgotten.
+  /// Fetched values with a lower local version are void, because an invalidation that concerns them may be forgotten.
   private(set) var forgotten = InvalidationVersion.zero
-  /// The invalidations that this process has staged, with local versions. Those that ended are included as in ``ended``.
+  /// The invalidations that this process has staged, with local versions. Those in ``ended`` are included.
   private(set) var ofThisProcess = InvalidationSet<InvalidationVersion>()
-  /// The invalidations that other processes have committed since the first read of the file, with file versions. Those that ended
-  /// are included as in ``ended``.
+  /// The invalidations that other processes have committed since the first read of the file, with file versions. Those
+  /// that ended are included as in ``ended``.
   private(set) var ofOtherProcesses = InvalidationSet<FileInvalidationVersion>()
   /// Snapshots before this transaction may show purged records.
   private(set) var purgedTransaction = TransactionNumber.zero
@@ -98,6 +98,7 @@ struct InvalidationState: Sendable {
   mutating func beginRepeating() -> [Invalidation: InvalidationVersion] {
     defer { repeated = [:] }
     committing.merge(repeated) { max($0, $1) }
+    commitsUntaken = committing.contains { $1 > taken.invalidationVersions[$0] ?? .zero }
     return repeated
   }
 
@@ -106,7 +107,7 @@ struct InvalidationState: Sendable {
   /// A reader can see the transaction's commit before the call of ``publish(_:row:transaction:)``.
   mutating func assign(_ rows: [Invalidation: FileInvalidationVersion]) { assigned = rows }
 
-  /// Takes back the file versions of the current transaction, because it is aborted. Another process can assign the same ones.
+  /// Takes back the file versions of the aborted transaction. Another process can assign the same ones.
   mutating func withdrawAssigned() {
     defer { assigned = [:] }
     guard let first = assigned.values.min(), let row, row.invalidationVersion >= first else { return }
@@ -222,8 +223,8 @@ struct InvalidationState: Sendable {
     }
   }
 
-  /// Marks the invalidations of the old file as those to repeat, because another file is open. Returns the number of added
-  /// ones.
+  /// Marks the invalidations of the old file as those to repeat, because another file is open. Returns the number of
+  /// added ones.
   ///
   /// Repeats ended ones as long as all invalidations in force fit into `limit` bytes.
   mutating func forgetFile(repeatingEndedUpTo limit: Int) -> Int {

@@ -98,7 +98,8 @@ final class InvalidationTable: Sendable {
     }
   }
 
-  /// Returns whether an invalidation of the file, or one that the transaction in progress writes, conceals a record of the file.
+  /// Returns whether an invalidation of the file, or one that the transaction in progress writes, conceals a record of
+  /// the file.
   func concealsInTransaction(_ metadata: RecordMetadata, key: RawSpan) -> Bool {
     if isEmpty && InvalidationVersion(sameNumberAs: metadata.fileVersion) >= invalidationVersion { return false }
     return state.withLock {
@@ -165,8 +166,8 @@ final class InvalidationTable: Sendable {
     state.withLock { $0.beginCommitting() }
   }
 
-  /// Hands over the invalidations of the former file beside those that are being committed. Returns them, and the newest
-  /// local version.
+  /// Hands over the invalidations of the former file beside those that are being committed. Returns them, and the
+  /// newest local version.
   func beginRepeating() -> (
     invalidations: [Invalidation: InvalidationVersion], invalidationVersion: InvalidationVersion
   ) {
@@ -223,13 +224,14 @@ final class InvalidationTable: Sendable {
     }
   }
 
-  /// Returns whether a file with this row of versions, as of this transaction, has all that is known of its invalidations.
+  /// Returns whether a file with this row of versions, as of this transaction, has all that is known of its
+  /// invalidations.
   func isContinued(by row: InvalidationVersionRow, transaction: TransactionNumber) -> Bool {
     state.withLock { $0.isContinued(by: row, transaction: transaction) }
   }
 
-  /// Marks the invalidations of the old file as those to repeat, because another file is open. Returns the number of added
-  /// ones.
+  /// Marks the invalidations of the old file as those to repeat, because another file is open. Returns the number of
+  /// added ones.
   ///
   /// Repeats ended ones as long as all invalidations in force fit into `limit` bytes.
   func forgetFile(repeatingEndedUpTo limit: Int) -> Int {

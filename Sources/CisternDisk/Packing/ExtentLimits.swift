@@ -16,13 +16,14 @@ struct ExtentLimits: Sendable, Equatable {
 
   /// The pages that the copies of the last transactions take, and that the next one can take.
   ///
-  /// A margin for transactions that change the largest number of leaves would take too much of the map. In a very small map, the
-  /// margin would leave no room for extents. The map is therefore full now and then.
+  /// A margin for transactions that change the largest number of leaves would take too much of the map. In a very small
+  /// map, the margin would leave no room for extents. The map is therefore full now and then.
   private var margin: Int { min(3 * (max(pageCount / 96, 6) + 12) + 16, pageCount * 2 / 5) }
 
   /// The number of bytes of records that one examination reclaims.
   ///
-  /// The copies of a durable transaction begin at a new page. With few records in each transaction, cleaning would gain nothing.
+  /// The copies of a durable transaction begin at a new page. With few records in each transaction, cleaning would gain
+  /// nothing.
   var reclaimedBytes: Int { max(layout.size / 4, min(layout.size, 64 << 10)) }
 
   /// Returns the number of pages that extents and new separate records can take.

@@ -15,7 +15,7 @@ struct ExtentState: Sendable {
     didSet { log.hold(clearing?.extents ?? []) }
   }
   var newSeparates = NewSeparates()
-  var names = PartitionNumbers()
+  var partitionNumbers = PartitionNumbers()
   var itemPages = ItemPages()
   var experience: WriterExperience
   /// The last commit that the state contains.
@@ -32,7 +32,7 @@ struct ExtentState: Sendable {
   struct Rows {
     var log: [UInt8]
     var extents: [UInt64: [UInt8]] = [:]
-    var names: [PartitionNumber: Generation] = [:]
+    var partitionNumbers: [PartitionNumber: Generation] = [:]
 
     init(log: [UInt8]) { self.log = log }
   }
@@ -60,12 +60,14 @@ struct ExtentState: Sendable {
     guard let separates = SeparateRecords(separates, next: row.nextSeparate) else {
       throw Self.damaged("the rows of separate records")
     }
-    guard let names = PartitionNumbers(rows.names) else { throw Self.damaged("the numbers of partitions") }
+    guard let partitionNumbers = PartitionNumbers(rows.partitionNumbers) else {
+      throw Self.damaged("the numbers of partitions")
+    }
     self.log = log
     experience = WriterExperience()
     self.separates = separates
-    self.names = names
-    itemPages.noteChanges(of: names.named)
+    self.partitionNumbers = partitionNumbers
+    itemPages.noteChanges(of: partitionNumbers.named)
     self.committed = committed
     // The extent of an older reclaim can have another state since, if the row is damaged.
     if let reclaim = row.reclaim, log[reclaim.number]?.isClosed ?? false { self.reclaim = reclaim }

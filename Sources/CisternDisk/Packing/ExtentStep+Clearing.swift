@@ -6,8 +6,8 @@ import LMDB
 extension ExtentStep {
   /// Empties a window of pages in a row, and releases the pages.
   ///
-  /// The method continues a clearing in progress. Otherwise it chooses the window that costs least. The transaction must not have
-  /// put a large record, because the window is chosen among the pages of the last commit.
+  /// The method continues a clearing in progress. Otherwise it chooses the window that costs least. The transaction
+  /// must not have put a large record, because the window is chosen among the pages of the last commit.
   ///
   /// - Parameters:
   ///   - count: The number of pages in a row.
@@ -52,8 +52,8 @@ extension ExtentStep {
 
   /// Empties the extents and separate records of a window. Returns whether this has ended.
   ///
-  /// Records in extents are copied if the file has dead bytes elsewhere. Otherwise they have second chances, as far as their copies
-  /// have room.
+  /// Records in extents are copied if the file has dead bytes elsewhere. Otherwise they have second chances, as far as
+  /// their copies have room.
   private mutating func empty(
     _ clearing: WindowClearing, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {

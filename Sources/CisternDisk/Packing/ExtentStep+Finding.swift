@@ -2,7 +2,7 @@ import CisternCore
 import LMDB
 
 /// A record that the index refers to.
-struct FoundRecord: Equatable {
+struct IndexedRecord: Equatable {
   let address: RecordAddress
   let size: Int
 }
@@ -24,12 +24,12 @@ extension ExtentStep {
   mutating func find(
     _ key: RawSpan, _ digest: RecordDigest, of generation: Generation,
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
-  ) throws(LMDBError) -> FoundRecord? {
-    guard let name = state.names.number(of: generation) else { return nil }
+  ) throws(LMDBError) -> IndexedRecord? {
+    guard let partitionNumber = state.partitionNumbers.number(of: generation) else { return nil }
     var item = try target.move(toFirstFrom: digest, of: generation)
     while let current = item, current.digest == digest {
-      switch try match(current.address, key, name, in: target) {
-      case .key(let size): return FoundRecord(address: current.address, size: size)
+      switch try match(current.address, key, partitionNumber, in: target) {
+      case .key(let size): return IndexedRecord(address: current.address, size: size)
       case .other: break
       case .invalid: try dropInvalid(current, of: generation, in: &target)
       }
@@ -40,11 +40,13 @@ extension ExtentStep {
 
   /// Compares the record at an address with a key. Reads the whole record only if the keys differ.
   private func match(
-    _ address: RecordAddress, _ key: RawSpan, _ name: PartitionNumber,
+    _ address: RecordAddress, _ key: RawSpan, _ partitionNumber: PartitionNumber,
     in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Match {
     try withRecord(at: address, in: target) { record in
-      guard let header = PackedHeader(trusting: record, at: address), header.partition == name else { return .invalid }
+      guard let header = PackedHeader(trusting: record, at: address), header.partition == partitionNumber else {
+        return .invalid
+      }
       if record.extracting(header.key).hasSameBytes(as: key) { return .key(size: header.size) }
       return header.isSound(record, at: address) ? .other : .invalid
     } ?? .invalid
@@ -57,7 +59,7 @@ extension ExtentStep {
     _ item: LocatedDigest, of generation: Generation, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     try target.removeCurrent()
-    try removeRenewal(of: FoundRecord(address: item.address, size: 0), in: &target)
+    try removeRenewal(of: IndexedRecord(address: item.address, size: 0), in: &target)
     if case .separate(let number)? = item.address.place(in: layout) {
       try removeSeparate(SeparateNumber(number: number), in: &target)
     }
@@ -93,7 +95,7 @@ extension ExtentStep {
 
   /// Removes the record whose item is at the position.
   mutating func drop(
-    _ record: FoundRecord, _ digest: RecordDigest, of generation: Generation,
+    _ record: IndexedRecord, _ digest: RecordDigest, of generation: Generation,
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     try target.removeCurrent()
@@ -105,7 +107,7 @@ extension ExtentStep {
 
   /// Subtracts a record to which no item refers any more from its extent, or removes its separate value.
   mutating func discard(
-    _ record: FoundRecord, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+    _ record: IndexedRecord, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     try removeRenewal(of: record, in: &target)
     if case .separate(let number)? = record.address.place(in: layout) {

@@ -12,7 +12,7 @@ extension ExtentStep {
   func occupiedPages(
     forWindowOf count: Int, in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> OccupiedPages? {
-    guard let uses = try target.committedPageUses(of: Array(state.names.named)) else { return nil }
+    guard let uses = try target.committedPageUses(of: Array(state.partitionNumbers.named)) else { return nil }
     let limits = context.limits
     let costs = evictionCosts
     var runs: [OccupiedPages.Run] = []

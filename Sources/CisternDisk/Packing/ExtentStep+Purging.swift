@@ -34,8 +34,8 @@ extension ExtentStep {
 
   /// Removes up to `count` records of a dead generation.
   ///
-  /// Returns their number, and whether the generation is empty. The method then removes its rows, and its number can name another
-  /// one.
+  /// Returns their number, and whether the generation is empty. The method then removes its rows, and its number can
+  /// name another one.
   mutating func purge(
     _ generation: Generation, upTo count: Int, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> (count: Int, isDone: Bool) {
@@ -43,14 +43,14 @@ extension ExtentStep {
     var item = try target.move(toFirstFrom: .zero, of: generation)
     for removed in 0..<count {
       guard let current = item else {
-        try target.endGeneration(generation, named: state.names.number(of: generation))
-        state.names.remove(generation)
+        try target.endGeneration(generation, named: state.partitionNumbers.number(of: generation))
+        state.partitionNumbers.remove(generation)
         outcome.hasChanges = true
         return (removed, true)
       }
       let address = current.address
       let size = try withRecord(at: address, in: target) { PackedHeader(trusting: $0, at: address)?.size } ?? nil
-      try drop(FoundRecord(address: address, size: size ?? 0), current.digest, of: generation, in: &target)
+      try drop(IndexedRecord(address: address, size: size ?? 0), current.digest, of: generation, in: &target)
       item = try target.moveToNext()
     }
     return (count, false)
@@ -58,8 +58,8 @@ extension ExtentStep {
 
   /// Removes the records with these digests that the set conceals. Their removal is not reported as a loss.
   ///
-  /// Another process can have moved a record since the walk saw it. The walk does not return to its digest, so the records are
-  /// found again at any address.
+  /// Another process can have moved a record since the walk saw it. The walk does not return to its digest, so the
+  /// records are found again at any address.
   mutating func purge(
     _ digests: [RecordDigest], of generation: Generation, concealedBy set: InvalidationSet<FileInvalidationVersion>,
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
@@ -74,7 +74,7 @@ extension ExtentStep {
             // Damage does not keep a record: after the end of the invalidations, an enumeration would find it.
             PackedHeader(trusting: record, at: address).flatMap { set.conceals(record, $0) ? $0.size : nil }
           } ?? nil
-        if let size { try drop(FoundRecord(address: address, size: size), digest, of: generation, in: &target) }
+        if let size { try drop(IndexedRecord(address: address, size: size), digest, of: generation, in: &target) }
         item = try target.moveToNext()
       }
     }

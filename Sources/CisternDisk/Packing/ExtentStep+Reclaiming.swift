@@ -9,8 +9,8 @@ extension ExtentStep {
 
   /// Examines records of the extent that is reclaimed next, or evicts a separate record that is older.
   ///
-  /// Returns false if it can do nothing now: no extent is closed, or copies wait for an extent that becomes usable after
-  /// a commit.
+  /// Returns false if it can do nothing now: no extent is closed, or copies wait for an extent that becomes usable
+  /// after a commit.
   ///
   /// - Parameters:
   ///   - bytes: The number of bytes of records to examine.
@@ -50,7 +50,7 @@ extension ExtentStep {
     let log = state.log
     let canCopy =
       state.experience.forcedEvictions == 0 && log.hasRoom(for: layout.largestRecord, in: .copies, during: horizon)
-    // An eviction for lack of room would be in vain if only a commit is missing.
+    // If only a commit is missing, an eviction is unnecessary.
     if !canCopy, log.hasPending(during: horizon) { return nil }
     let policy = ReclaimPolicy(meanRecordSize: state.experience.meanRecordSize)
     let separate = oldestSeparate()
@@ -69,7 +69,8 @@ extension ExtentStep {
     return .extent(choice, age: age)
   }
 
-  /// Returns the separate record that leaves next. The new ones leave after all others, those of the oldest group first.
+  /// Returns the separate record that leaves next. The new ones leave after all others, those of the oldest group
+  /// first.
   ///
   /// The records of the group in progress leave last. Otherwise they would displace each other.
   private func oldestSeparate() -> (number: SeparateNumber, record: SeparateRecord)? {
@@ -116,13 +117,13 @@ extension ExtentStep {
   ) throws(LMDBError) -> Bool {
     let layout = layout
     let address = RecordAddress(number, offset: Int(entry.offset), in: layout)
-    guard let generation = state.names[entry.partition],
+    guard let generation = state.partitionNumbers[entry.partition],
       try seek(entry.digest, address, of: generation, in: &target)
     else {
       _ = state.reclaim?.examine(.dead, in: layout, canCopy: false)
       return true
     }
-    let record = FoundRecord(address: address, size: Int(entry.size))
+    let record = IndexedRecord(address: address, size: Int(entry.size))
     // The purge of a dead generation needs the bytes of its records, which the extent loses.
     guard try liveCounts(generation, in: target) != nil, !(try isConcealed(address, of: generation, in: target)) else {
       _ = state.reclaim?.examine(.dead, in: layout, canCopy: false)
@@ -152,7 +153,7 @@ extension ExtentStep {
 
   /// Copies a record to the open extent of copies. The item at the position then refers to the copy.
   private mutating func copy(
-    _ record: FoundRecord, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+    _ record: IndexedRecord, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     let room = ExtentLayout.room(for: record.size)
     guard let reclaim = state.reclaim,

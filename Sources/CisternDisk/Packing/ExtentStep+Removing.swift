@@ -44,7 +44,7 @@ extension ExtentStep {
   /// The result of the search for a record that is about to be removed.
   private enum Sought {
     /// A record of the key. The index is at its item.
-    case record(FoundRecord, RecordDigest)
+    case record(IndexedRecord, RecordDigest)
     /// Only items of damaged records, which the search has removed.
     case removed
   }

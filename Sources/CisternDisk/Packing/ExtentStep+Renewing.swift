@@ -30,7 +30,7 @@ extension ExtentStep {
 
   /// Returns the renewal of a record, or nil if it has none.
   mutating func renewal(
-    of record: FoundRecord, in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
+    of record: IndexedRecord, in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> RecordRenewal? {
     guard record.size >= RecordRenewal.leastValueSize, try mayHaveRenewals(in: target) else { return nil }
     return try target.renewal(at: record.address)
@@ -40,7 +40,7 @@ extension ExtentStep {
   ///
   /// The size of a damaged record can be zero, because it is not known.
   mutating func removeRenewal(
-    of record: FoundRecord, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+    of record: IndexedRecord, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     guard record.size == 0 || record.size >= RecordRenewal.leastValueSize, try mayHaveRenewals(in: target) else {
       return
@@ -50,7 +50,7 @@ extension ExtentStep {
 
   /// Moves the renewal of a copied record to the record's new address, if it has one.
   mutating func moveRenewal(
-    of record: FoundRecord, to address: RecordAddress,
+    of record: IndexedRecord, to address: RecordAddress,
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     guard let renewal = try renewal(of: record, in: target) else { return }

@@ -51,23 +51,26 @@ extension ExtentStep {
     return hasBatchRoom
   }
 
+  /// Notes that all records of a batch are put. Later records need further room.
+  mutating func endBatch() { hasBatchRoom = false }
+
   private func hasExtents(for sizes: [Int]) -> Bool {
     state.log.hasRoom(for: sizes, in: .writes, during: horizon)
   }
 
   /// Adds or reclaims extents until the reserve is free, as far as the transaction may.
   ///
-  /// A file that can still grow by many extents needs no reserve. It adds an extent when records need one, and LMDB writes both
-  /// together.
+  /// A file that can still grow by many extents needs no reserve. It adds an extent when records need one, and LMDB
+  /// writes both together.
   private mutating func keepReserve(
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     let policy = ReclaimPolicy(meanRecordSize: state.experience.meanRecordSize)
-    guard policy.isNeeded(in: state.log), try !growsAtEnd(in: target) else { return }
+    guard policy.isNeeded(in: state.log), try !determineGrowthAtEnd(in: target) else { return }
     if try shrink(in: &target) { return }
     switch try room(in: target) {
     case .now: return try grow(in: &target)
-    // A further eviction would be in vain.
+    // A further eviction would make no page usable earlier.
     case .afterCommits: return
     case .none: break
     }
@@ -77,7 +80,7 @@ extension ExtentStep {
   /// The time at which the file can grow by an extent.
   private enum ExtentRoom {
     case now
-    /// LMDB can use pages that were freed a moment ago after further commits.
+    /// LMDB can use the pages that were just freed, but only after further commits.
     case afterCommits
     case none
   }
@@ -98,10 +101,10 @@ extension ExtentStep {
       ? .now : .afterCommits
   }
 
-  /// Returns whether the file can still grow by many extents at its end. The transaction asks once.
+  /// Determines once in the transaction whether the file can still grow by many extents at its end.
   ///
   /// At the end, LMDB always finds pages in a row.
-  private mutating func growsAtEnd(
+  private mutating func determineGrowthAtEnd(
     in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
     if let known = canGrowAtEnd { return known }

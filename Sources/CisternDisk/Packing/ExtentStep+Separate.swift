@@ -4,7 +4,8 @@ import LMDB
 extension ExtentStep {
   /// Stores a record that is too large for an extent as a separate value. Returns its address.
   mutating func putSeparate(
-    _ draft: RecordDraft, named name: PartitionNumber, in target: inout some ExtentTarget & ~Copyable & ~Escapable
+    _ draft: RecordDraft, of partitionNumber: PartitionNumber,
+    in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> RecordAddress {
     let room = PackedRecordFormat.room(for: draft.packedSize)
     let record = SeparateRecord(age: state.log.nextAge(), size: room)
@@ -14,7 +15,7 @@ extension ExtentStep {
     var span = bytes.mutableSpan
     // Every pattern of bytes is valid.
     var packed = unsafe span.mutableBytes
-    draft.pack(for: name, at: address, into: &packed)
+    draft.pack(for: partitionNumber, at: address, into: &packed)
     try target.putSeparate(bytes.rawSpan, number)
     let key = ExtentRow.Key(number)
     try target.putRow(ExtentRow.separate(record).bytes(under: key), under: key)
@@ -47,7 +48,7 @@ extension ExtentStep {
       // No item refers to the value, or it is damaged. An item of a damaged value is removed when it is found.
       return try removeSeparate(number, in: &target)
     }
-    let record = FoundRecord(address: address, size: entry.size)
+    let record = IndexedRecord(address: address, size: entry.size)
     let evicted = try evicted(address, of: entry.generation, in: target)
     // A record that must not be shown gets no second chance.
     if keepsUsed, evicted != nil, context.recency.isMarked(address.mark), state.experience.secondChances.take() {
@@ -66,9 +67,11 @@ extension ExtentStep {
   private func item(
     ofSeparate address: RecordAddress, in target: borrowing some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> (digest: RecordDigest, generation: Generation, size: Int)? {
-    let names = state.names
+    let partitionNumbers = state.partitionNumbers
     return try withRecord(at: address, in: target) { record in
-      guard let header = PackedHeader(trusting: record, at: address), let generation = names[header.partition] else {
+      guard let header = PackedHeader(trusting: record, at: address),
+        let generation = partitionNumbers[header.partition]
+      else {
         return nil
       }
       return (RecordDigest(of: record.extracting(header.key)), generation, header.size)

@@ -28,7 +28,7 @@ struct ExtentStep: ~Copyable {
   private let former:
     (
       separates: SeparateRecords, reclaim: Reclaim?, victim: VictimList?, clearing: WindowClearing?,
-      names: PartitionNumbers
+      partitionNumbers: PartitionNumbers
     )
   private let formerExperience: WriterExperience
   var writer: ExtentWriter
@@ -72,7 +72,7 @@ struct ExtentStep: ~Copyable {
     state = nil
     self.state = taken
     self.state.itemPages = itemPages
-    former = (taken.separates, taken.reclaim, taken.victim, taken.clearing, taken.names)
+    former = (taken.separates, taken.reclaim, taken.victim, taken.clearing, taken.partitionNumbers)
     formerExperience = taken.experience
     writer = ExtentWriter(layout: context.limits.layout, pageSize: context.limits.pageSize)
     self.state.log.begin(pageSize: context.limits.pageSize, avoidsSharedPages: context.avoidsSharedPages)
@@ -107,7 +107,7 @@ struct ExtentStep: ~Copyable {
     in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> Bool {
     _ = try liveCounts(generation, in: target)
-    guard let name = try name(of: generation, in: &target) else { return false }
+    guard let partitionNumber = try partitionNumber(of: generation, in: &target) else { return false }
     let size = draft.packedSize
     guard try makeRoom(for: size, in: &target) else {
       // Only a transaction with changes brings the extents that were emptied closer to their reuse.
@@ -118,12 +118,12 @@ struct ExtentStep: ~Copyable {
     let old = try find(draft.key.rawSpan, digest, of: generation, in: &target)
     let address: RecordAddress
     if size > layout.largestRecord {
-      address = try putSeparate(draft, named: name, in: &target)
+      address = try putSeparate(draft, of: partitionNumber, in: &target)
     } else {
       guard let place = state.log.place(size, in: .writes, during: horizon) else { return false }
       noteAppended(place)
       try writer.append(ExtentLayout.room(for: size), at: place, in: .writes, to: &target) {
-        draft.pack(for: name, at: place, into: &$0)
+        draft.pack(for: partitionNumber, at: place, into: &$0)
       }
       address = place
     }
@@ -211,7 +211,7 @@ struct ExtentStep: ~Copyable {
   /// Returns the state after an abort: that at the beginning.
   consuming func aborted() -> ExtentState {
     state.log.abort()
-    (state.separates, state.reclaim, state.victim, state.clearing, state.names) = former
+    (state.separates, state.reclaim, state.victim, state.clearing, state.partitionNumbers) = former
     state.experience = formerExperience
     return state
   }
@@ -250,15 +250,15 @@ struct ExtentStep: ~Copyable {
     outcome.hasChanges = true
   }
 
-  /// Returns the number by which records name the generation. Nil if all numbers are in use.
-  private mutating func name(
+  /// Returns the number by which records refer to the generation. Nil if all numbers are in use.
+  private mutating func partitionNumber(
     of generation: Generation, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) -> PartitionNumber? {
-    if let known = state.names.number(of: generation) { return known }
-    guard let name = state.names.add(generation) else { return nil }
-    try target.putName(name, of: generation)
+    if let known = state.partitionNumbers.number(of: generation) { return known }
+    guard let number = state.partitionNumbers.add(generation) else { return nil }
+    try target.putPartitionNumber(number, of: generation)
     outcome.hasChanges = true
-    return name
+    return number
   }
 
   mutating func noteAppended(_ address: RecordAddress) {

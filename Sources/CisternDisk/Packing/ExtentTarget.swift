@@ -43,8 +43,8 @@ protocol ExtentTables: ~Copyable, ~Escapable {
 
   /// Makes LMDB read its lists of free pages, from the oldest one on, until they have more pages than this number.
   ///
-  /// The transaction must be able to use so many free pages. Unlike ``WriteStep/mergeFreeLists(withPages:in:)``, they need not be in
-  /// a row.
+  /// The transaction must be able to use so many free pages. Unlike ``WriteStep/mergeFreeLists(withPages:in:)``, they
+  /// need not be in a row.
   mutating func readFreeLists(withPages count: Int) throws(LMDBError)
 
   /// Stores the row of the log.
@@ -62,7 +62,8 @@ protocol ExtentTables: ~Copyable, ~Escapable {
   /// Returns the uses of the pages as of the last commit. Nil if they are unknown.
   borrowing func committedPageUses(of generations: [Generation]) throws(LMDBError) -> PageUses?
 
-  /// Returns the number of pages that only the items of the generation use, as of the last commit. Nil if it is unknown.
+  /// Returns the number of pages that only the items of the generation use, as of the last commit. Nil if it is
+  /// unknown.
   borrowing func committedItemPages(of generation: Generation) throws(LMDBError) -> Int?
 }
 
@@ -74,7 +75,7 @@ protocol GenerationRows: ~Copyable, ~Escapable {
   mutating func putCounts(_ counts: GenerationCounts, of generation: Generation) throws(LMDBError)
 
   /// Stores which generation a number names.
-  mutating func putName(_ number: PartitionNumber, of generation: Generation) throws(LMDBError)
+  mutating func putPartitionNumber(_ number: PartitionNumber, of generation: Generation) throws(LMDBError)
 
   /// Removes the rows of a dead generation after its purge: its name, and the row that states that it is dead.
   mutating func endGeneration(_ generation: Generation, named number: PartitionNumber?) throws(LMDBError)
@@ -90,7 +91,8 @@ protocol RenewalRows: ~Copyable, ~Escapable {
   /// Stores the renewal. Removes it if it is nil.
   mutating func put(_ renewal: RecordRenewal?, at address: RecordAddress) throws(LMDBError)
 
-  /// Makes LMDB move the leaves with rows that are in a range of pages. A file can have very many rows, so the others stay.
+  /// Makes LMDB move the leaves with rows that are in a range of pages. A file can have very many rows, so the others
+  /// stay.
   mutating func moveRenewals(outOf window: Range<Int>) throws(LMDBError)
 }
 

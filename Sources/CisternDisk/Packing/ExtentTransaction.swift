@@ -175,7 +175,7 @@ extension ExtentTransaction {
     try indexed.transaction.put(counts.value, forKey: MetaTable.live(generation), in: tables.meta)
   }
 
-  mutating func putName(_ number: PartitionNumber, of generation: Generation) throws(LMDBError) {
+  mutating func putPartitionNumber(_ number: PartitionNumber, of generation: Generation) throws(LMDBError) {
     try indexed.transaction.put(
       MetaTable.value(generation), forKey: MetaTable.partitionNumber(number), in: tables.meta)
   }

@@ -2,9 +2,9 @@ import LMDB
 
 /// The records that a transaction appends to extents, until they are in the file.
 ///
-/// The records of an extent are written together: when the extent is full, or before the commit. Nothing that is committed
-/// refers to them before that. If the transaction aborts, the writer is discarded, and the bytes in the file have no
-/// effect.
+/// The records of an extent are written together: when the extent is full, or before the commit. Nothing that is
+/// committed refers to them before that. If the transaction aborts, the writer is discarded, and the bytes in the file
+/// have no effect.
 struct ExtentWriter {
   /// The records at the end of an extent that are not in the file.
   private struct Buffer {
@@ -64,8 +64,8 @@ struct ExtentWriter {
     for stream in Extent.Stream.allCases { try write(stream, to: &values) }
   }
 
-  /// Calls `body` with the bytes from an address to the end of its extent, or of the records that this writer has for it.
-  /// Returns nil if the address is not in an extent of the file.
+  /// Calls `body` with the bytes from an address to the end of its extent, or of the records that this writer has for
+  /// it. Returns nil if the address is not in an extent of the file.
   func withBytes<Result>(
     at address: RecordAddress, in values: borrowing some ExtentValues & ~Copyable & ~Escapable,
     _ body: (RawSpan) throws(LMDBError) -> Result

@@ -31,7 +31,8 @@ struct FileTables: Sendable {
     let row = try environment.withRead { (transaction) throws(LMDBError) in
       try transaction.row(forKey: MetaTable.log, in: meta)
     }
-    var layout = new ?? ExtentLayout(mapSize: environment.options.mapSize)
+    let pageSize = try environment.information().pageSize
+    var layout = new ?? ExtentLayout(mapSize: environment.options.mapSize, pageSize: pageSize)
     if let row {
       guard let read = LogRow(row.rawSpan) else { throw ExtentState.damaged("the row of the log") }
       layout = read.layout
@@ -40,7 +41,6 @@ struct FileTables: Sendable {
     extents = try environment.openIntegerDatabase(named: Self.extentsName)
     rows = try environment.openIntegerDatabase(named: Self.rowsName)
     self.meta = meta
-    let pageSize = try environment.information().pageSize
     limits = ExtentLimits(layout: layout, pageCount: environment.options.mapSize / pageSize, pageSize: pageSize)
     // Twice the number of extents that fit into the map, because numbers of released ones are not used again.
     places = environment.places(
@@ -78,14 +78,14 @@ extension ExtentState {
     while try extents.moveToNext() {
       if let key = extents.key { rows.extents[UInt64(key)] = extents.value?.copiedBytes() }
     }
-    var names = try transaction.cursor(in: tables.meta)
-    var isAtRow = try names.move(toFirstFrom: [MetaTable.partitionNumberPrefix].rawSpan)
-    while isAtRow, try addName(at: names, to: &rows) { isAtRow = try names.moveToNext() }
+    var cursor = try transaction.cursor(in: tables.meta)
+    var isAtRow = try cursor.move(toFirstFrom: [MetaTable.partitionNumberPrefix].rawSpan)
+    while isAtRow, try addPartitionNumber(at: cursor, to: &rows) { isAtRow = try cursor.moveToNext() }
     return rows
   }
 
-  /// Adds the name at the cursor. Returns false if the cursor is behind the names.
-  private static func addName(
+  /// Adds the number at the cursor. Returns false if the cursor is behind the numbers.
+  private static func addPartitionNumber(
     at cursor: borrowing Cursor<Database, CursorReads>, to rows: inout Rows
   ) throws(LMDBError) -> Bool {
     guard let key = cursor.key, let row = cursor.value, key.byte(at: 0) == MetaTable.partitionNumberPrefix else {
@@ -94,7 +94,7 @@ extension ExtentState {
     guard let number = MetaTable.partitionNumber(key) else { return true }
     let value = try MetaTable.unsealed(row, under: key.copiedBytes())
     guard let generation = MetaTable.number(value.rawSpan) else { throw damaged("the numbers of partitions") }
-    rows.names[number] = Generation(number: generation)
+    rows.partitionNumbers[number] = Generation(number: generation)
     return true
   }
 }

@@ -1,7 +1,7 @@
 /// The pages that the last transactions of a writer freed, and that LMDB cannot use again yet.
 ///
-/// LMDB uses a page again two commits after it was freed, and not while a reader has an older snapshot. A transaction that counts
-/// on such a page finds the map full.
+/// LMDB uses a page again two commits after it was freed, and not while a reader has an older snapshot. A transaction
+/// that counts on such a page finds the map full.
 struct FreedPages: Sendable, Equatable {
   /// The pages that one transaction freed.
   private struct Entry: Equatable {

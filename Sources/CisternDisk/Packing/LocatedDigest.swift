@@ -2,8 +2,8 @@ import CisternCore
 
 /// The part of a key by which the index finds its record: a checksum of 48 bits.
 ///
-/// Different keys can have equal digests. A digest does not depend on the generation. The records of an extent therefore
-/// have the same order by their digests in all processes.
+/// Different keys can have equal digests. A digest does not depend on the generation. The records of an extent
+/// therefore have the same order by their digests in all processes.
 struct RecordDigest: Sendable, Hashable, Comparable {
   static let bitCount = 48
   private static let seed: UInt64 = 0x9b05_688c_2b3e_6c1f

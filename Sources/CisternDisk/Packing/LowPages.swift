@@ -2,9 +2,9 @@ import LMDB
 
 /// The free pages below a window of pages.
 ///
-/// A window is cleared for a large record, and must stay free until the commit of the record. LMDB reads its lists of free pages
-/// from the oldest one on, as far as it needs pages. It uses the lowest page that it has read. A tree can thus take a page of the
-/// window. The page is in an old list, or the file has too few free pages below.
+/// A window is cleared for a large record, and must stay free until the commit of the record. LMDB reads its lists of
+/// free pages from the oldest one on, as far as it needs pages. It uses the lowest page that it has read. A tree can
+/// thus take a page of the window. The page is in an old list, or the file has too few free pages below.
 enum LowPages {
   /// The number of pages below a window that are wanted. The commits that empty the window use a part of them.
   static let wanted = 32

@@ -2,8 +2,8 @@ import CisternCore
 
 /// The pages of a file that are not free, and the costs of emptying them.
 ///
-/// A large value needs free pages in a row. Evictions by age free pages all over the file, so most records can leave before
-/// enough of these pages follow each other. Emptying a window of pages costs only the records in it.
+/// A large value needs free pages in a row. Evictions by age free pages all over the file, so most records can leave
+/// before enough of these pages follow each other. Emptying a window of pages costs only the records in it.
 struct OccupiedPages: Sendable {
   enum Content: Sendable, Equatable {
     case extent(ExtentNumber)

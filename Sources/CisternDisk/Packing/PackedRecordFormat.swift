@@ -9,8 +9,8 @@ import CisternCore
 ///     18  number of the partition, two bytes
 ///     20  optional fields, see ``RecordFields``; then the tags, the key, the value, and zeros up to a multiple of four
 ///
-/// A key of more than 255 bytes has its length among the optional fields, and the byte at offset 15 is zero. The size is
-/// that of a record in an extent; of a larger record, which is a separate value, the field has the low 24 bits.
+/// A key of more than 255 bytes has its length among the optional fields, and the byte at offset 15 is zero. The size
+/// is that of a record in an extent; of a larger record, which is a separate value, the field has the low 24 bits.
 enum PackedRecordFormat {
   /// The size of the fields that every record has.
   static let headerSize = 20

@@ -1,7 +1,7 @@
 /// The clearing of pages in a row for a large record, over several transactions.
 ///
-/// The extents in the window are emptied one after the other, and held until all of them are free. If they were released one by
-/// one, other tables would take their pages.
+/// The extents in the window are emptied one after the other, and held until all of them are free. If they were
+/// released one by one, other tables would take their pages.
 struct WindowClearing: Sendable, Equatable {
   let window: Range<Int>
   /// The extents in the window. Records of another process can still come into them.
@@ -40,7 +40,8 @@ struct WindowClearing: Sendable, Equatable {
   /// The number of transactions that move trees at most. The window is then released as it is.
   private static let mostPreparations = 6
 
-  /// Returns whether a further transaction moves trees out of the emptied window before the window is released. Counts it.
+  /// Returns whether a further transaction moves trees out of the emptied window before the window is released. Counts
+  /// it.
   mutating func prepares() -> Bool {
     guard preparations < Self.mostPreparations else { return false }
     preparations += 1

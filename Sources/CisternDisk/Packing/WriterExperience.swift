@@ -4,10 +4,11 @@
 struct WriterExperience: Sendable {
   var ceiling = GrowthCeiling()
   var secondChances = SecondChances()
-  /// The number of extents that are evicted next, although others have more dead bytes. Cleaning alone has made no room.
+  /// The number of extents that are evicted next, although others have more dead bytes. Cleaning alone has made no
+  /// room.
   var forcedEvictions = 0
-  /// The number of bytes by which evictions have copied less than half of their extents. ``Reclaim/mostSavedBytes(in:)`` bounds
-  /// its use, and a writer begins with that many.
+  /// The number of bytes by which evictions have copied less than half of their extents.
+  /// ``Reclaim/mostSavedBytes(in:)`` bounds its use, and a writer begins with that many.
   var savedBytes = Int.max
   /// The mean size of the records in the last reclaimed extent.
   var meanRecordSize = 1024

@@ -2,7 +2,8 @@ import CisternCore
 
 /// The version of an invalidation in the file, in the order of the commits of all processes. Records carry it.
 ///
-/// Each process orders the same invalidations differently, by its ``InvalidationVersion``. A version does not wrap around.
+/// Each process orders the same invalidations differently, by its ``InvalidationVersion``. A version does not wrap
+/// around.
 package struct FileInvalidationVersion: InvalidationOrder {
   /// The number, for the rows and records of the file and for descriptions.
   package let number: UInt64

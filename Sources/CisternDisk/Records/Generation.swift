@@ -2,8 +2,8 @@ import LMDB
 
 /// The number of a partition's life in the file, between two of its clears. File keys begin with it.
 ///
-/// The file has one sequence of numbers for all partitions, and never uses a number again. A number does not wrap around:
-/// ``DiskKey/generationLimit`` bounds it.
+/// The file has one sequence of numbers for all partitions, and never uses a number again. A number does not wrap
+/// around: ``DiskKey/generationLimit`` bounds it.
 package struct Generation: Sendable, Hashable, Comparable {
   /// The number, for the keys and rows of the file and for descriptions.
   package let number: UInt64

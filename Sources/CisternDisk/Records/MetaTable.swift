@@ -13,7 +13,8 @@ import LMDB
 ///     "n" + number       of a file of extents: the generation that records name by the number
 ///     "t" + place        the newer times of a record, see `RecordRenewal`
 ///
-/// The table also holds the rows of formats and of invalidations; see `format(ofVersion:_:)` and `InvalidationVersionRow`.
+/// The table also holds the rows of formats and of invalidations; see `format(ofVersion:_:)` and
+/// `InvalidationVersionRow`.
 ///
 /// Numbers have eight bytes. A generation in a key is big-endian; a number in a value is little-endian. Each value
 /// ends with a checksum of its key and the value: a wrong generation would show the records of another cache.

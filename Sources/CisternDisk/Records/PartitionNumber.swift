@@ -31,7 +31,8 @@ struct PartitionNumbers: Sendable, Equatable {
 
   /// Returns whether more of these generations are without a number than numbers are free.
   ///
-  /// - Parameter partitionGenerations: The generation of each partition that needs a number. Zero for one that has not begun.
+  /// - Parameter partitionGenerations: The generation of each partition that needs a number. Zero for one that has not
+  ///   begun.
   /// - Returns: Whether numbers are lacking.
   func areLacking(for partitionGenerations: some Sequence<Generation>) -> Bool {
     partitionGenerations.count { numbers[$0] == nil } > freeCount

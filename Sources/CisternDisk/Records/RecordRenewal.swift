@@ -11,7 +11,8 @@ final class RecordRenewal: Sendable {
 
   /// The time of creation in the record itself.
   ///
-  /// A program of an older version leaves the row when it replaces the record. A new value under its key has another time.
+  /// A program of an older version leaves the row when it replaces the record. A new value under its key has another
+  /// time.
   private let createdInRecord: WallTime
   /// Metadata with the newer times, and defaults otherwise.
   private let times: RecordMetadata
@@ -56,7 +57,8 @@ final class RecordRenewal: Sendable {
   /// The size of both times of creation and of the flags.
   private static let fixedSize = 18
 
-  /// The contents of the row: the time of creation in the record, the newer one, the flags, and the fields that these name.
+  /// The contents of the row: the time of creation in the record, the newer one, the flags, and the fields that these
+  /// name.
   var bytes: [UInt8] {
     let fields = RecordFields(of: times, storesKeyLength: false)
     var bytes = [UInt8](repeating: 0, count: Self.fixedSize + fields.size)

@@ -3,8 +3,8 @@ import CisternCore
 extension RecordHeader {
   /// Returns the summary of the record that has this header. It is enough to decide whether the value is fresh.
   ///
-  /// The result has neither the grace nor the tags. It is nil if the lifetime depends on uses. It is also nil for a negative
-  /// result, because the summary does not say that the record is one.
+  /// The result has neither the grace nor the tags. It is nil if the lifetime depends on uses. It is also nil for a
+  /// negative result, because the summary does not say that the record is one.
   func summary(of record: RawSpan) -> RecordSummary? {
     guard fields.isDisjoint(with: [.idle, .negative]) else { return nil }
     var expires: WallTime?

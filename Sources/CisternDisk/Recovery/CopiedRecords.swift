@@ -74,7 +74,8 @@ enum CopiedRecords {
 }
 
 extension DiskFile {
-  /// Returns a copy of the record at an address, with its newest times. Nil if it is damaged, or the file has no extents.
+  /// Returns a copy of the record at an address, with its newest times. Nil if it is damaged, or the file has no
+  /// extents.
   func draft(
     at address: RecordAddress, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> RecordDraft? {

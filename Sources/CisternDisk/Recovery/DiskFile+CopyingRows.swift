@@ -4,7 +4,8 @@ import LMDB
 extension DiskFile {
   /// Copies the store's own rows to the table of a new file, with these counts of its records.
   ///
-  /// Omits the version of the format, the rows that describe the layout or a record, and dead generations, which have no records left.
+  /// Omits the version of the format, the rows that describe the layout or a record, and dead generations, which have
+  /// no records left.
   func copyRows(
     to table: Database, of new: Environment, counts: [Generation: GenerationCounts]
   ) throws(LMDBError) {

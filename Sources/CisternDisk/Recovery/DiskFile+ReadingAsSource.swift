@@ -23,7 +23,8 @@ extension DiskFile {
 
   /// Returns whether this file causes an error of its copy, so that each further copy would fail too.
   func causes(_ error: LMDBError) -> Bool {
-    // A device that cannot read a part of the file seldom reads it later. Other errors, such as a lack of descriptors, pass.
+    // A device that cannot read a part of the file seldom reads it later. Other errors, such as a lack of descriptors,
+    // pass.
     if hasFailedAsSource.load(ordering: .relaxed) { return error.isAboutTheFile || error.code == .ioError }
     // A new file takes all records in order. Only damaged keys of this file prevent that.
     return error.code == .keyExists || error.code == .badValueSize

@@ -21,13 +21,13 @@ extension DiskFile {
   ///   - extents: The layout of its extents. Nil for the one that follows from the size of the map.
   ///   - finish: Uses the new file, which is then closed.
   /// - Returns: The numbers of records that readers of this file see, and that the new file does not have.
-  /// - Throws: `LMDBError` if a file cannot be read or written, and the error of `finish`. ``causes(_:)`` tells whether this file
-  ///   is the reason.
+  /// - Throws: `LMDBError` if a file cannot be read or written, and the error of `finish`. ``causes(_:)`` tells whether
+  ///   this file is the reason.
   func rewrite(
     into directory: String, options: EnvironmentOptions, largestRecord: Int, extents: ExtentLayout? = nil,
     _ finish: (DiskFile) throws(LMDBError) -> Void
   ) throws(LMDBError) -> Omissions {
-    let extents = extents ?? ExtentLayout(mapSize: options.mapSize)
+    let extents = extents ?? ExtentLayout(mapSize: options.mapSize, pageSize: DiskLimits.pageSize)
     let new = try DiskFile.open(directory: directory, options: options, layout: .extents(extents))
     var omissions = Omissions()
     do throws(LMDBError) {
@@ -99,7 +99,8 @@ extension DiskFile {
     return damagedCount
   }
 
-  /// Ends a reclaim in progress. An extent whose records are evicted in part would leave records that are older than evicted ones.
+  /// Ends a reclaim in progress. An extent whose records are evicted in part would leave records that are older than
+  /// evicted ones.
   private func endReclaim(_ extents: inout ExtentState?) throws(LMDBError) {
     for _ in 0..<DiskFile.mostEmptySteps {
       let isDone = try withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in

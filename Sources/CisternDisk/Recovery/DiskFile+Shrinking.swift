@@ -9,20 +9,31 @@ import Locking
 #endif
 
 extension DiskFile {
+  /// The suitability of the file for limits.
+  enum Suitability {
+    case suitable
+    /// The file fits, but its extents have the size of a smaller limit, which costs time.
+    case slow
+    /// The file is too large, or its extents are.
+    case unsuitable
+  }
+
   /// Returns whether the file must be replaced by a smaller one, or by one for another size of the map.
   ///
   /// If more of the map is in use than eviction leaves, a write may find no free page for a copy.
-  func isUnsuitable(for limits: DiskLimits) throws(LMDBError) -> Bool {
-    if environment.options.mapSize != limits.mapSize { return true }
+  func suitability(for limits: DiskLimits) throws(LMDBError) -> Suitability {
+    if environment.options.mapSize != limits.mapSize { return .unsuitable }
     switch layout {
     case .records(let tables):
       let pages = try environment.withRead { (transaction) throws(LMDBError) in
         try transaction.statistics(of: tables.records).pageCount + transaction.statistics(of: tables.order).pageCount
       }
-      return pages > limits.pageCount - limits.margin / 2
+      return pages > limits.pageCount - limits.margin / 2 ? .unsuitable : .suitable
     case .extents(let tables):
       // Few large extents leave no reserve, and very many small ones cost time in each commit.
-      return abs(tables.limits.layout.shift - ExtentLayout(mapSize: limits.mapSize).shift) > 1
+      let new = ExtentLayout(mapSize: limits.mapSize, pageSize: DiskLimits.pageSize)
+      let difference = new.shift - tables.limits.layout.shift
+      return difference > 1 ? .slow : difference < -1 ? .unsuitable : .suitable
     }
   }
 
@@ -31,8 +42,8 @@ extension DiskFile {
   /// No other process may have the file open. If the process ends at any time, one of the two files is there,
   /// complete.
   ///
-  /// This method does not change the file itself, which can be so full that LMDB has no page for a change. After an error that the
-  /// file does not cause (``causes(_:)``), the file is as it was.
+  /// This method does not change the file itself, which can be so full that LMDB has no page for a change. After an
+  /// error that the file does not cause (``causes(_:)``), the file is as it was.
   ///
   /// - Parameters:
   ///   - limits: The limits of the new file.
@@ -86,8 +97,8 @@ extension DiskFile {
   ///
   /// If the process ends at any time, one of the two files is there, complete.
   ///
-  /// - Returns: The number of damaged records that were found, and are left out. A copy of records under their keys is a copy of
-  ///   pages, which reads no record.
+  /// - Returns: The number of damaged records that were found, and are left out. A copy of records under their keys is
+  ///   a copy of pages, which reads no record.
   func replaceByCopy() throws -> Int {
     if case .extents = layout {
       try DiskDirectory.requireNoFile(named: DiskDirectory.rewritten, in: environment.directory)
@@ -104,7 +115,8 @@ extension DiskFile {
     return isReplaced ? omissions.damaged : 0
   }
 
-  /// Writes a compacted copy with extents of the same size. Large records then lie where they did before: in extents or separately.
+  /// Writes a compacted copy with extents of the same size. Large records then lie where they did before: in extents or
+  /// separately.
   private func rewrite(
     _ extents: ExtentLayout, andCompactInto copy: String
   ) throws(LMDBError) -> Omissions {

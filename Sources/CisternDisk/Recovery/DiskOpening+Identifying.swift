@@ -38,8 +38,8 @@ extension DiskOpening {
   /// Sets the file aside if it belongs to another store than the mark. Gives an identity to a file of an older
   /// version.
   ///
-  /// Another process may still use the former file. At its next commit, that process detects the replacement. If the file has no
-  /// identity and another process has the store open, the file stays, because that process may use it.
+  /// Another process may still use the former file. At its next commit, that process detects the replacement. If the
+  /// file has no identity and another process has the store open, the file stays, because that process may use it.
   mutating func requireIdentity(
     _ file: DiskFile, _ marking: Marking, _ claim: DirectoryClaim
   ) throws(LMDBError) -> DiskFile {
@@ -65,7 +65,8 @@ extension DiskOpening {
 
   /// Stores every name of a cache in normalization form C.
   ///
-  /// If this fails, caches with other spellings of their names are not found. The next commit fails for the same reason.
+  /// If this fails, caches with other spellings of their names are not found. The next commit fails for the same
+  /// reason.
   mutating func normalizeNames(of file: DiskFile, _ claim: DirectoryClaim) {
     let faults = options.faults
     try? notingLostPages(claim) { () throws(LMDBError) in
@@ -77,7 +78,8 @@ extension DiskOpening {
 
   /// Calls `body`, which changes a file that is being opened. Notes an error after which the device may lack pages.
   ///
-  /// Linux reports lost pages once. The next opening checks the file, or sets it aside if it has commits without synchronization.
+  /// Linux reports lost pages once. The next opening checks the file, or sets it aside if it has commits without
+  /// synchronization.
   private mutating func notingLostPages(
     _ claim: DirectoryClaim, _ body: () throws(LMDBError) -> Void
   ) throws(LMDBError) {

@@ -2,8 +2,8 @@ import CisternCore
 import LMDB
 import Locking
 
-// The rules for the mark of a file that is opened for writing. An opening follows them, and so does an open store that opens its
-// file again.
+// The rules for the mark of a file that is opened for writing. An opening follows them, and so does an open store that
+// opens its file again.
 
 extension DiskOpening {
   /// The mark of a file that is being opened for writing.
@@ -17,14 +17,15 @@ extension DiskOpening {
     /// Whether no other process has the store open.
     let isAlone: Bool
 
-    /// Whether the contents of the file are known to be sound: this process has checked them, or the mark vouches for them.
+    /// Whether the contents of the file are known to be sound: this process has checked them, or the mark vouches for
+    /// them.
     var isTrusted: Bool { isAlone || former?.file.fingerprint != nil }
   }
 
   /// Examines the data file, sets it aside if it cannot be trusted, and writes the mark under which LMDB can change it.
   ///
-  /// The mark is written before the file changes or begins, because a power cut could tear the file. Call this method only inside
-  /// the gate. Call ``DirectoryClaim/share()`` afterwards.
+  /// The mark is written before the file changes or begins, because a power cut could tear the file. Call this method
+  /// only inside the gate. Call ``DirectoryClaim/share()`` afterwards.
   mutating func beginMarking(_ claim: DirectoryClaim) throws(CisternError) -> Marking {
     let former = try system { () throws(SystemError) in try claim.readMark() }
     let isAlone = claim.isAlone()
@@ -82,18 +83,20 @@ extension DiskOpening {
   private func markForWriting(_ former: BootMark?, isAlone: Bool) -> BootMark {
     var mark = former ?? newMark(nil, after: nil, isAlone: isAlone)
     mark.limit = limits.limit
-    // If this process is alone, the file was checked. Otherwise the processes that have it open vouch for it in the mark.
+    // If this process is alone, the file was checked. Otherwise the processes that have it open vouch for it in the
+    // mark.
     if isAlone { mark.file.fingerprint = DataFileFingerprint(of: path) }
     // A distrusted file that other processes use is not set aside. The mark keeps the distrust.
     guard mark.isTrustworthy(boot: currentBoot()) else { return mark }
-    // The mark must say `unsynchronized` before the first write that a power cut could tear. It keeps this state while other
-    // processes can write such commits.
+    // The mark must say `unsynchronized` before the first write that a power cut could tear. It keeps this state while
+    // other processes can write such commits.
     if options.durability == .processCrash { mark.state = .unsynchronized }
     mark.boot = currentBoot()
     return mark
   }
 
-  /// Throws if the processes that have the store open use another limit. The map of a file must have one size in all of them.
+  /// Throws if the processes that have the store open use another limit. The map of a file must have one size in all of
+  /// them.
   private func requireLimit(of mark: BootMark?) throws(CisternError) {
     guard let mark, mark.limit != limits.limit else { return }
     let reason =

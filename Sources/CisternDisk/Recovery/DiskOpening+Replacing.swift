@@ -3,20 +3,21 @@ import LMDB
 import Locking
 
 extension DiskOpening {
-  /// Replaces a file that exceeds the limit, or has another layout, with a copy of the records that fit. Returns the open file.
+  /// Replaces a file that exceeds the limit, or has another layout, with a copy of the records that fit. Returns the
+  /// open file.
   mutating func replaceIfUnsuitable(
     _ file: DiskFile, _ claim: DirectoryClaim
   ) throws(CisternError) -> DiskFile {
     let limits = limits
     let directory = directory
     let layout = options.layout(replacing: file.layout.kind)
-    let isUnsuitable = try lmdb { () throws(LMDBError) in try file.isUnsuitable(for: limits) }
-    guard isUnsuitable || layout != file.layout.kind else { return file }
+    let suitability = try lmdb { () throws(LMDBError) in try file.suitability(for: limits) }
+    guard suitability != .suitable || layout != file.layout.kind else { return file }
     let identity = file.identity ?? StoreIdentity()
     do {
       try replace(file, as: layout, claim)
     } catch {
-      try endFailedReplacement(of: file, as: layout, isUnsuitable: isUnsuitable, claim, error)
+      try endFailedReplacement(of: file, as: layout, suitability, claim, error)
     }
     let options = environmentOptions()
     return try lmdb { () throws(LMDBError) in
@@ -35,7 +36,8 @@ extension DiskOpening {
     // The copy is synchronized once, at its end.
     options.durability = .noSync
     let damagedCount = try file.replaceByNewest(within: limits, as: layout, options: options) {
-      // A copy restarts LMDB's transaction numbers, so the history does not apply to it. A file that stays keeps its history.
+      // A copy restarts LMDB's transaction numbers, so the history does not apply to it. A file that stays keeps its
+      // history.
       claim.forgetDataFile()
     }
     guard damagedCount > 0 else { return }
@@ -43,10 +45,13 @@ extension DiskOpening {
     add(.damagedRecord, "\(records) of the data file had a wrong checksum, and \(were) removed")
   }
 
-  /// Sets a file aside that cannot be read, and removes one whose copy lacks room. Throws after any other error: the file stays.
+  /// Sets a file aside that cannot be read, and removes one that is too large and whose copy lacks room. A file that is
+  /// only slow stays in use. Throws after any other error: the file stays.
   private mutating func endFailedReplacement(
-    of file: DiskFile, as layout: DiskLayout, isUnsuitable: Bool, _ claim: DirectoryClaim, _ failure: any Error
+    of file: DiskFile, as layout: DiskLayout, _ suitability: DiskFile.Suitability, _ claim: DirectoryClaim,
+    _ failure: any Error
   ) throws(CisternError) {
+    let isUnsuitable = suitability != .suitable
     let unchanged =
       isUnsuitable
       ? "the data file could not be rewritten for the disk limit and layout, and was not changed"
@@ -62,13 +67,16 @@ extension DiskOpening {
     }
     try lmdb { () throws(LMDBError) in try file.close() }
     let error = options.diagnosis(of: lmdbError, in: directory)
-    // An error of the copy, for example of its environment, says nothing about the file. A full device does not prevent reads.
+    // An error of the copy, for example of its environment, says nothing about the file. A full device does not prevent
+    // reads.
     if file.causes(lmdbError) {
       claim.forgetDataFile()
       return try setAside("\(lmdbError)")
     }
+    let lacksSpace = error.code == .noSpace || error.code == .mapFull
+    if lacksSpace, suitability == .slow, layout == file.layout.kind { return }
     // A lack of room would end each later attempt in the same way. Other errors of the copy can pass.
-    guard isUnsuitable, error.code == .noSpace || error.code == .mapFull else {
+    guard suitability == .unsuitable, lacksSpace else {
       throw CisternError(
         error.code == .noSpace ? .noSpace : error.code == .permission ? .directoryUnusable : .diskFailed, unchanged,
         location: directory, cause: error,

@@ -67,7 +67,8 @@ extension DiskOpening {
         + "the store uses the files that are there now")
   }
 
-  /// Opens the file. If LMDB finds a defect in it, sets it aside and begins an empty one: each later attempt would find it again.
+  /// Opens the file. If LMDB finds a defect in it, sets it aside and begins an empty one: each later attempt would find
+  /// it again.
   private mutating func openOrReplace(
     _ claim: DirectoryClaim, beginning identity: StoreIdentity
   ) throws -> DiskFile {

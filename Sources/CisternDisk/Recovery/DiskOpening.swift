@@ -18,7 +18,8 @@ struct DiskOpening {
   let limits: DiskLimits
   /// Reports of problems that the opening has handled. They are delivered when the engine exists.
   private(set) var reports: [StoreReport] = []
-  /// The report of missing or older contents. It is apart from `reports`, because a store repeats an opening that fails.
+  /// The report of missing or older contents. It is apart from `reports`, because a store repeats an opening that
+  /// fails.
   var historyReport: StoreReport?
   /// The reports of an opening that fails, and that a further one does not repeat.
   ///
@@ -79,7 +80,8 @@ struct DiskOpening {
         normalizeNames(of: file, claim)
       }
     } catch {
-      // An open file would be shared with the next opening, whose options can differ. A file that a step has closed stays closed.
+      // An open file would be shared with the next opening, whose options can differ. A file that a step has closed
+      // stays closed.
       try? file.close()
       throw error
     }
@@ -87,8 +89,8 @@ struct DiskOpening {
     return file
   }
 
-  /// Throws if a file that another process has open has another layout than the options name. The former mark is then back, because
-  /// this process has written nothing.
+  /// Throws if a file that another process has open has another layout than the options name. The former mark is then
+  /// back, because this process has written nothing.
   private func requireLayout(
     of file: DiskFile, _ mark: BootMark?, _ claim: DirectoryClaim
   ) throws(CisternError) {
@@ -154,6 +156,11 @@ struct DiskOpening {
 
   // MARK: To read only
 
+  /// The map size of the processes that write, which can make the file larger later.
+  private func writersMapSize(_ mark: BootMark?) -> Int {
+    mark.flatMap { try? DiskLimits(.bytes($0.limit), location: directory) }?.mapSize ?? 0
+  }
+
   private mutating func openToRead(_ claim: DirectoryClaim) throws(CisternError) -> DiskFile? {
     let mark = try system { () throws(SystemError) in try claim.readMark() }
     if claim.isAlone(), let reason = try markUntrusted(mark) {
@@ -164,7 +171,7 @@ struct DiskOpening {
     guard (DiskDirectory.fileSize(path) ?? 0) > 0 else { return nil }
     do {
       let file = try DiskFile.open(
-        directory: directory, options: environmentOptions(mapSize: currentMapSize),
+        directory: directory, options: environmentOptions(mapSize: max(currentMapSize, writersMapSize(mark))),
         layout: .any(beginning: options.layoutOfNewFile), checkingRows: pagesChecked > 0)
       if isReadable(file, mark?.file.identity) { return file }
       try file.close()

@@ -47,7 +47,7 @@ struct KeptRecords {
       kept = min(kept - 1, kept * pages / needed)
       keepNewest(kept)
     }
-    count()
+    countRecords()
   }
 
   func key(of entry: Entry) -> [UInt8] { Array(keys[entry.keyPlace]) }
@@ -56,6 +56,7 @@ struct KeptRecords {
 
   /// Gathers the records from the newest to the oldest, until their bytes alone fill the room.
   private mutating func gather(from file: DiskFile, bytes: Int, largestRecord: Int) throws(LMDBError) {
+    // A closure cannot capture a mutating `self`.
     var kept = self
     defer { self = kept }
     let names = try file.partitionNames()
@@ -70,7 +71,7 @@ struct KeptRecords {
           record.byteCount + key.count <= largestRecord, let header = RecordHeader(trusting: record),
           header.sequence == sequence, generations.shows(record, header, under: key)
         {
-          room -= FileLayout.bytes(key: key.count, size: record.byteCount)
+          room -= AppendedTableSize.bytes(key: key.count, size: record.byteCount)
           if room >= 0 { kept.append(key, sequence: sequence, size: record.byteCount) }
         }
         isAtEntry = try cursor.moveToPrevious()
@@ -82,6 +83,7 @@ struct KeptRecords {
   private mutating func gather(
     from file: DiskFile, _ tables: FileTables, bytes: Int, largestRecord: Int
   ) throws(LMDBError) {
+    // A closure cannot capture a mutating `self`.
     var kept = self
     defer { self = kept }
     let aged = try AgedRecords(
@@ -95,7 +97,7 @@ struct KeptRecords {
           continue
         }
         let key = DiskKey(generation: aged[index].generation, key: draft.key.rawSpan)
-        room -= FileLayout.bytes(key: key.count, size: draft.size)
+        room -= AppendedTableSize.bytes(key: key.count, size: draft.size)
         let sequence = SequenceNumber(number: UInt64(index + 1))
         if room >= 0 { kept.append(key, sequence: sequence, size: draft.size, at: aged[index].address) }
       }
@@ -138,7 +140,7 @@ struct KeptRecords {
     entries.removeAll { $0.sequence < oldest }
   }
 
-  private mutating func count() {
+  private mutating func countRecords() {
     for entry in entries {
       guard let generation = DiskKey.generation(of: key(of: entry).rawSpan) else { continue }
       counts[generation, default: GenerationCounts()].records += 1
@@ -148,61 +150,14 @@ struct KeptRecords {
 
   /// The number of pages that the records and their eviction order need when they are appended.
   private var neededPages: Int {
-    var records = FileLayout()
-    var order = FileLayout()
+    var records = AppendedTableSize()
+    var order = AppendedTableSize()
     for entry in entries {
       let key = entry.keyCount
-      records.append(FileLayout.leafBytes(key: key, size: entry.size), key: key)
-      records.overflowPages += FileLayout.overflowPages(key: key, size: entry.size)
-      order.append(FileLayout.orderBytes(key: key), key: 8)
+      records.append(AppendedTableSize.leafBytes(key: key, size: entry.size), key: key)
+      records.overflowPages += AppendedTableSize.overflowPages(key: key, size: entry.size)
+      order.append(AppendedTableSize.orderBytes(key: key), key: 8)
     }
     return records.pages + order.pages
   }
-}
-
-/// The layout of appended entries in the pages of a table, by LMDB's rules.
-struct FileLayout {
-  private static let pageHeader = 16
-  private static let nodeHeader = 8
-  private static let room = DiskLimits.pageSize - pageHeader
-  /// The maximum size of an entry in a leaf. A larger entry has separate pages, and the leaf has their number.
-  private static let largestNode = (room / 2 & ~1) - 2
-
-  private var leaves = 0
-  private var branchBytes = 0
-  private var used = FileLayout.room
-  var overflowPages = 0
-
-  /// Returns the number of bytes that a record needs in a leaf.
-  static func leafBytes(key: Int, size: Int) -> Int {
-    let whole = nodeHeader + key + size
-    return even(whole > largestNode ? nodeHeader + key + 8 : whole) + 2
-  }
-
-  /// Returns the number of pages that a record needs outside the leaf.
-  static func overflowPages(key: Int, size: Int) -> Int {
-    nodeHeader + key + size > largestNode ? (pageHeader + size + DiskLimits.pageSize - 1) / DiskLimits.pageSize : 0
-  }
-
-  /// Returns the number of bytes that a record needs with its entry in the eviction order.
-  static func bytes(key: Int, size: Int) -> Int {
-    leafBytes(key: key, size: size) + overflowPages(key: key, size: size) * DiskLimits.pageSize + orderBytes(key: key)
-  }
-
-  /// Returns the number of bytes that the key's entry in the eviction order needs.
-  static func orderBytes(key: Int) -> Int { even(nodeHeader + 8 + key) + 2 }
-
-  private static func even(_ count: Int) -> Int { (count + 1) & ~1 }
-
-  mutating func append(_ bytes: Int, key: Int) {
-    if used + bytes > FileLayout.room {
-      leaves += 1
-      used = 0
-      branchBytes += FileLayout.even(FileLayout.nodeHeader + key) + 2
-    }
-    used += bytes
-  }
-
-  /// The number of pages. The last branch page of each level counts as a whole page.
-  var pages: Int { leaves + overflowPages + (leaves > 1 ? branchBytes * 65 / 64 / FileLayout.room + 3 : 0) }
 }

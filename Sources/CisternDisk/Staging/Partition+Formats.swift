@@ -3,7 +3,8 @@ import CisternCore
 // Records that another process wrote with another codec. This process cannot read them, and leaves them in the file.
 
 extension Partition {
-  /// Records that the file names another codec for the version of the format. Readers take its records for absent from now on.
+  /// Records that the file names another codec for the version of the format. Readers take its records for absent from
+  /// now on.
   func noteConflict(of format: ValueFormat, with otherCodec: String) {
     formats.noteConflict(of: format, with: otherCodec)
     // After the conflict: a reader that compares must find it.

@@ -89,7 +89,8 @@ final class Partition: Sendable {
     return entry
   }
 
-  /// Returns whether an invalidation conceals a value that was set. Other records are compared later, after a look at the disk.
+  /// Returns whether an invalidation conceals a value that was set. Other records are compared later, after a look at
+  /// the disk.
   private func isConcealed(_ entry: StagedEntry) -> Bool {
     guard case .record(let key, let metadata, _) = entry.write, metadata.isSet else { return false }
     return invalidations.conceals(metadata, key: key.rawSpan)
@@ -125,8 +126,8 @@ final class Partition: Sendable {
   /// Returns nil if no record of the key can satisfy the condition.
   func stage(_ write: StagedWrite, if condition: RecordCondition, makeTicket: () -> CommitTicket) -> StagingChange? {
     staging.stage(write, if: condition) { present in
-      // Readers see no record, so the caller notifies observers of the removal of a lost record. After a staged rewrite, the key has
-      // a record until the loss is acknowledged.
+      // Readers see no record, so the caller notifies observers of the removal of a lost record. After a staged
+      // rewrite, the key has a record until the loss is acknowledged.
       if case .removal = write, case .removal = present.write, present.condition == nil {
         lostKeys.remove(present.write.key)
       }
@@ -255,8 +256,8 @@ final class Partition: Sendable {
 
   /// Resets the partition after another file, or an older copy, replaced the old one.
   ///
-  /// Staged writes stay. Ended invalidations are staged again as long as all invalidations in force fit into `limit` bytes. Returns
-  /// the number of additional changes that are staged for the new file.
+  /// Staged writes stay. Ended invalidations are staged again as long as all invalidations in force fit into `limit`
+  /// bytes. Returns the number of additional changes that are staged for the new file.
   func forgetFile(repeatingEndedUpTo limit: Int = 0) -> Int {
     control.withLock { control in
       control.takenClear.noteOtherFile()

@@ -33,11 +33,11 @@ final class PartitionFormats: Sendable {
   }
 
   private let known = Guarded<[UInt32: KnownFormat]>([:])
-  /// Whether the codec in the file is unknown for one of the formats. Each commit reads it without the lock. It changes only under
-  /// the lock of `known`.
+  /// Whether the codec in the file is unknown for one of the formats. Each commit reads it without the lock. It changes
+  /// only under the lock of `known`.
   private let hasUnknown = Atomic<Bool>(false)
-  /// Whether the file names another codec for one of the known formats. The commit of each record reads it without the lock. It
-  /// changes only under the lock of `known`.
+  /// Whether the file names another codec for one of the known formats. The commit of each record reads it without the
+  /// lock. It changes only under the lock of `known`.
   private let hasOther = Atomic<Bool>(false)
 
   /// Whether the file names another codec for one of the known formats. Takes no lock.
@@ -47,7 +47,8 @@ final class PartitionFormats: Sendable {
 
   /// Adds an opening with the format, unless the version has another codec.
   ///
-  /// The next commit compares a new format with the file, which another file can have replaced since the opening read it.
+  /// The next commit compares a new format with the file, which another file can have replaced since the opening read
+  /// it.
   ///
   /// - Parameter format: The format.
   /// - Returns: The claim, or the other codec.

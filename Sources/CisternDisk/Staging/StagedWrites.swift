@@ -33,7 +33,8 @@ struct ReplacingRemoval {
 }
 
 extension StagedEntry {
-  /// Takes the condition of an earlier write of the key that is not on disk, if this write replaces or removes its record.
+  /// Takes the condition of an earlier write of the key that is not on disk, if this write replaces or removes its
+  /// record.
   ///
   /// The disk has the record before that write. Otherwise, readers would see that older record again.
   mutating func takeCondition(of earlier: StagedEntry) {
@@ -50,7 +51,8 @@ extension StagedWrite {
 
   /// Returns the write with the comparisons of a value that was set, or of one that was not.
   ///
-  /// A rewrite of a record that is on disk or is being committed is not set: the removals of other processes since then concern it.
+  /// A rewrite of a record that is on disk or is being committed is not set: the removals of other processes since then
+  /// concern it.
   func rewriting(aSetValue isSet: Bool) -> StagedWrite {
     guard isSet != self.isSet, case .record(let key, var metadata, let bytes) = self else { return self }
     metadata.isSet = isSet
@@ -93,8 +95,8 @@ struct StagedWrites: Sendable, Sequence {
     return set(entry, hash: hash) == nil
   }
 
-  /// Lets the write of the same key take the condition of an earlier write that could not be committed. Returns whether the key has a
-  /// write.
+  /// Lets the write of the same key take the condition of an earlier write that could not be committed. Returns whether
+  /// the key has a write.
   mutating func takeCondition(of earlier: StagedEntry) -> Bool {
     let hash = StagedWrites.hash(earlier.write.key.rawSpan)
     guard var entry = entry(forKey: earlier.write.key.rawSpan, hash: hash) else { return false }

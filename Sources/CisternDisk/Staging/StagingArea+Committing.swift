@@ -8,8 +8,8 @@ extension StagingArea {
   ///
   /// The caller must ensure that no batch is open.
   ///
-  /// - Parameter body: Called while no write can be staged. The result belongs to the writes: it contains the changes that
-  ///   precede any of them.
+  /// - Parameter body: Called while no write can be staged. The result belongs to the writes: it contains the changes
+  ///   that precede any of them.
   /// - Returns: The writes, the joined batches, and the result of `body`.
   func beginCommitting<Result: Sendable>(
     beside body: () -> Result
@@ -22,7 +22,8 @@ extension StagingArea {
     return (taken.reversed(), links, result)
   }
 
-  /// Takes the writes of this shard and the following ones, with the locks of all of them held. Lock order: the order of shards.
+  /// Takes the writes of this shard and the following ones, with the locks of all of them held. Lock order: the order
+  /// of shards.
   ///
   /// The caller frees the void writes after the locks are released.
   private func take<Result: Sendable>(
@@ -47,8 +48,8 @@ extension StagingArea {
   ///
   /// - Parameters:
   ///   - isUnwritten: Returns whether a write was not committed.
-  ///   - replacing: Called with each such write that has no newer write of its key. Returns the write to stage instead, or nil for
-  ///     none.
+  ///   - replacing: Called with each such write that has no newer write of its key. Returns the write to stage instead,
+  ///     or nil for none.
   func finishCommitting(
     isUnwritten: (StagedEntry) -> Bool = { _ in false }, replacing: (StagedEntry) -> StagedEntry? = { _ in nil }
   ) {

@@ -127,8 +127,8 @@ final class StagingArea: Sendable {
     let staged = shard(of: hash).state.withLock { shard -> (StagedEntry, StagedEntry?, Clear?)? in
       let fresh = shard.fresh.entry(forKey: write.key.rawSpan, hash: hash)
       let earlier = fresh ?? shard.committing.entry(forKey: write.key.rawSpan, hash: hash)
-      // A reader of another record has seen an older state, or one of another process. Otherwise, a use could be lost behind a
-      // removal, or a removal that observers know of behind a use. The next reader tries again.
+      // A reader of another record has seen an older state, or one of another process. Otherwise, a use could be lost
+      // behind a removal, or a removal that observers know of behind a use. The next reader tries again.
       if let earlier, earlier.clearCount == shard.clearCount, !condition.holds(for: earlier.write) {
         exclude(earlier)
         return nil
@@ -169,8 +169,8 @@ final class StagingArea: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - isConcealed: Returns whether an invalidation conceals the write. Called with the shard's lock held: the writer thread
-  ///     forgets invalidations after the writes before them have left staging.
+  ///   - isConcealed: Returns whether an invalidation conceals the write. Called with the shard's lock held: the writer
+  ///     thread forgets invalidations after the writes before them have left staging.
   /// - Returns: The write.
   func entry(forKey key: RawSpan, isConcealed: (StagedEntry) -> Bool) -> StagedEntry? {
     let hash = StagedWrites.hash(key)
@@ -179,8 +179,8 @@ final class StagingArea: Sendable {
       guard var entry = shard.fresh.entry(forKey: key, hash: hash) ?? committing else { return nil }
       if let condition = entry.condition, let committing, committing.clearCount == entry.clearCount {
         if condition.holds(for: committing.write) {
-          // The record that a fresh write replaces is being committed. The disk has that record or the one before it, because
-          // the write leaves `committing` after its commit.
+          // The record that a fresh write replaces is being committed. The disk has that record or the one before it,
+          // because the write leaves `committing` after its commit.
           entry.condition = committing.condition.map { .either($0, condition) }
         } else {
           entry = committing
@@ -218,8 +218,8 @@ final class StagingArea: Sendable {
     return keys
   }
 
-  /// Runs `body` if the key has no write since the last hand-over, apart from rewrites of its record. No write of the key can
-  /// be staged while it runs.
+  /// Runs `body` if the key has no write since the last hand-over, apart from rewrites of its record. No write of the
+  /// key can be staged while it runs.
   func unlessStagedAnew(_ key: [UInt8], _ body: () -> Void) {
     let hash = StagedWrites.hash(key.rawSpan)
     shard(of: hash).state.withLock { shard in

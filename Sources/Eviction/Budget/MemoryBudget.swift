@@ -3,9 +3,9 @@ import Synchronization
 
 /// A limit on cost and count that holds at every instant, over all shards of all caches that share it.
 ///
-/// A writer reserves room before it links an entry. Room is released inside the critical section that unlinks or replaces an
-/// entry. The sums therefore never exceed the limits. A cache with its own limits has a budget whose parent is the store's
-/// budget. A reservation takes from both.
+/// A writer reserves room before it links an entry. Room is released inside the critical section that unlinks or
+/// replaces an entry. The sums therefore never exceed the limits. A cache with its own limits has a budget whose parent
+/// is the store's budget. A reservation takes from both.
 @usableFromInline
 package final class MemoryBudget: Sendable {
   /// The maximum sum of costs.
@@ -64,7 +64,8 @@ package final class MemoryBudget: Sendable {
     return (min(costLimit, above.cost), min(countLimit, above.count))
   }
 
-  /// Reserves room in this budget and its parents, or in none of them. The cost may be negative only if `count` is zero.
+  /// Reserves room in this budget and its parents, or in none of them. The cost may be negative only if `count` is
+  /// zero.
   ///
   /// - Returns: Nil if the room was reserved. Otherwise, the budget that lacks room. Its memory consumers must
   ///   evict entries.

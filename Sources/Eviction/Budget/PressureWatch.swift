@@ -1,7 +1,5 @@
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #endif
 import Locking
 
@@ -20,7 +18,7 @@ import Locking
       var newest = 0
       /// The fork count of the process that started the thread; nil if no thread runs. A child process has no
       /// thread, and starts its own.
-      var threadForkCount: Int?
+      var threadForkCount: UInt?
     }
 
     // Guarded by its own lock.
@@ -72,7 +70,8 @@ import Locking
           sleep(1)
           continue
         }
-        // Any other event means that the kernel has no more events, or that the program has closed or replaced the descriptor.
+        // Any other event means that the kernel has no more events, or that the program has closed or replaced the
+        // descriptor.
         guard ready > 0, descriptors[0].revents == Int16(POLLPRI) else { break }
         respond()
       }

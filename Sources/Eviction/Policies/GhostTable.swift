@@ -7,15 +7,15 @@
 /// Two keys with the same fingerprint are indistinguishable. Such a collision only inserts a new entry into the
 /// main queue.
 struct GhostTable {
-  private struct Memory {
+  private struct Ghost {
     var fingerprint: UInt32
     /// The value of the clock at the eviction; 0 in an empty record.
     var stamp: UInt32
 
-    static let none = Memory(fingerprint: 0, stamp: 0)
+    static let none = Ghost(fingerprint: 0, stamp: 0)
   }
 
-  private var memories: [Memory] = []
+  private var ghosts: [Ghost] = []
   /// The number of insertions since the table was last sized.
   private var insertions = 0
   /// The evicted cost in units of ``quantum``.
@@ -30,44 +30,44 @@ struct GhostTable {
   private static let setSize = 8
 
   /// Whether the table has never held a record.
-  var isEmpty: Bool { memories.isEmpty }
+  var isEmpty: Bool { ghosts.isEmpty }
 
   /// Records an evicted entry of this cost. All records expire after `capacity` more cost was evicted.
   mutating func insert(_ fingerprint: UInt32, cost: UInt32, capacity: Int) {
     lifetime = max(capacity, 1)
     advance(by: Int(cost))
     insertions += 1
-    if insertions > memories.count * 5 / 8 { grow() }
-    put(Memory(fingerprint: fingerprint, stamp: UInt32(clock)))
+    if insertions > ghosts.count * 5 / 8 { grow() }
+    put(Ghost(fingerprint: fingerprint, stamp: UInt32(clock)))
   }
 
   /// Removes the record of an entry. Returns whether the table had a live one.
   mutating func remove(_ fingerprint: UInt32) -> Bool {
-    guard !memories.isEmpty else { return false }
+    guard !ghosts.isEmpty else { return false }
     let set = setStart(of: fingerprint)
-    for place in set..<set + Self.setSize where memories[place].fingerprint == fingerprint && isLive(memories[place]) {
-      memories[place] = .none
+    for place in set..<set + Self.setSize where ghosts[place].fingerprint == fingerprint && isLive(ghosts[place]) {
+      ghosts[place] = .none
       return true
     }
     return false
   }
 
   /// Stores a record in its set, in an empty position or in that of the oldest record.
-  private mutating func put(_ memory: Memory) {
-    let set = setStart(of: memory.fingerprint)
+  private mutating func put(_ ghost: Ghost) {
+    let set = setStart(of: ghost.fingerprint)
     var oldest = set
-    for place in set..<set + Self.setSize where memories[place].stamp < memories[oldest].stamp { oldest = place }
-    memories[oldest] = memory
+    for place in set..<set + Self.setSize where ghosts[place].stamp < ghosts[oldest].stamp { oldest = place }
+    ghosts[oldest] = ghost
   }
 
-  private func isLive(_ memory: Memory) -> Bool {
-    memory.stamp != 0 && (clock - UInt64(memory.stamp)) * UInt64(quantum) <= UInt64(lifetime)
+  private func isLive(_ ghost: Ghost) -> Bool {
+    ghost.stamp != 0 && (clock - UInt64(ghost.stamp)) * UInt64(quantum) <= UInt64(lifetime)
   }
 
   private func setStart(of fingerprint: UInt32) -> Int {
     // The multiplication mixes the bits, so that similar hashes spread over all sets.
     let spread = UInt64(fingerprint) &* 0x9E37_79B9_7F4A_7C15
-    let sets = UInt64(memories.count / Self.setSize)
+    let sets = UInt64(ghosts.count / Self.setSize)
     return Int((spread >> 32) & (sets - 1)) * Self.setSize
   }
 
@@ -83,13 +83,13 @@ struct GhostTable {
   private mutating func coarsen() {
     let newQuantum = max(quantum, lifetime >> 16, 1)
     let start = clock
-    for place in memories.indices {
-      guard isLive(memories[place]) else {
-        memories[place] = .none
+    for place in ghosts.indices {
+      guard isLive(ghosts[place]) else {
+        ghosts[place] = .none
         continue
       }
-      let age = (start - UInt64(memories[place].stamp)) * UInt64(quantum) / UInt64(newQuantum)
-      memories[place].stamp = UInt32((1 << 17) - min(age, (1 << 17) - 1))
+      let age = (start - UInt64(ghosts[place].stamp)) * UInt64(quantum) / UInt64(newQuantum)
+      ghosts[place].stamp = UInt32((1 << 17) - min(age, (1 << 17) - 1))
     }
     quantum = newQuantum
     clock = 1 << 17
@@ -98,11 +98,11 @@ struct GhostTable {
 
   /// Doubles the table if live records fill more than half of it. Otherwise, only resets the insertion count.
   private mutating func grow() {
-    let live = memories.filter { isLive($0) }
+    let live = ghosts.filter { isLive($0) }
     insertions = live.count
-    let size = memories.isEmpty ? Self.setSize : live.count * 2 > memories.count ? memories.count * 2 : memories.count
-    guard size != memories.count else { return }
-    memories = Array(repeating: .none, count: size)
-    for memory in live { put(memory) }
+    let size = ghosts.isEmpty ? Self.setSize : live.count * 2 > ghosts.count ? ghosts.count * 2 : ghosts.count
+    guard size != ghosts.count else { return }
+    ghosts = Array(repeating: .none, count: size)
+    for ghost in live { put(ghost) }
   }
 }

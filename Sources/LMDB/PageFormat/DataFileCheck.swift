@@ -12,9 +12,9 @@ import Locking
 /// - the items of an index, in leaves, in pages within leaves, and in separate trees,
 /// - that no page is used twice, and that the totals are correct.
 ///
-/// It does not check the bytes of keys and values, nor the addresses of items. It reads each page once, except for the inner pages of large
-/// values, and writes nothing. It uses one bit of memory for each page that it meets, and one page for each level of
-/// a tree.
+/// It does not check the bytes of keys and values, nor the addresses of items. It reads each page once, except for the
+/// inner pages of large values, and writes nothing. It uses one bit of memory for each page that it meets, and one page
+/// for each level of a tree.
 package struct DataFileCheck: ~Copyable {
   var reader: DataFileReader
   var pagesMet: PagesMet
@@ -24,7 +24,8 @@ package struct DataFileCheck: ~Copyable {
   /// Checks the file at the path, which no process may change during the check.
   ///
   /// - Returns: The number of reads, or the first damage. The number is zero if the file is missing or empty.
-  /// - Throws: `SystemError` if the file cannot be opened now, for example because no descriptor is left. It may be sound.
+  /// - Throws: `SystemError` if the file cannot be opened now, for example because no descriptor is left. It may be
+  ///   sound.
   package static func run(_ path: String) throws(SystemError) -> Result<Int, DataFileDamage> {
     guard let descriptor = try DataFileReader.openFile(path) else { return .success(0) }
     do throws(DataFileDamage) {

@@ -70,8 +70,8 @@ struct MappedPages {
   @inline(__always)
   func tree(of snapshot: UInt64) -> (root: UInt64, lastPage: UInt64)? {
     let meta = unsafe page(snapshot & 1)
-    // The order of these loads matters. The compiler moves plain loads behind the checks, even across a fence, and a writer can change
-    // the meta page between the two. All places are multiples of eight.
+    // The order of these loads matters. The compiler moves plain loads behind the checks, even across a fence, and a
+    // writer can change the meta page between the two. All places are multiples of eight.
     let root = unsafe cistern_load_acquiring(meta + MetaPage.mainPlace + TreeRecord.rootPlace)
     let lastPage = unsafe cistern_load_acquiring(meta + MetaPage.lastPagePlace)
     guard unsafe cistern_load_acquiring(meta + MetaPage.transactionPlace) == snapshot else { return nil }

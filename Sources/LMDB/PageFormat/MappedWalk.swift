@@ -2,8 +2,8 @@ import CSupport
 
 /// A walk over the entries of the unnamed database in mapped pages, in key order.
 ///
-/// The walk trusts no page, like the lookup of keys. It reports damage that it cannot read, and keys that do not rise. It
-/// therefore ends in damaged pages too, and visits no key twice.
+/// The walk trusts no page, like the lookup of keys. It reports damage that it cannot read, and keys that do not rise.
+/// It therefore ends in damaged pages too, and visits no key twice.
 @unsafe
 @usableFromInline
 struct MappedWalk {
@@ -103,7 +103,8 @@ struct MappedWalk {
     return .end
   }
 
-  /// Prefetches the head and the end of the next leaf. Keys that were written in order have their first nodes at its end.
+  /// Prefetches the head and the end of the next leaf. Keys that were written in order have their first nodes at its
+  /// end.
   private func prefetchLeaf(behind parent: Place) {
     let next = unsafe parent.index &+ 1
     guard unsafe next < parent.count, let node = unsafe pages.node(next, of: parent.page) else { return }
@@ -146,8 +147,8 @@ struct MappedWalk {
     return false
   }
 
-  /// Returns the first index whose key meets the condition, or the end of the range. All later keys meet it too. Returns
-  /// nil if a node is invalid.
+  /// Returns the first index whose key meets the condition, or the end of the range. All later keys meet it too.
+  /// Returns nil if a node is invalid.
   private func firstIndex(
     in range: Range<Int>, of page: UnsafeRawPointer, where condition: (UnsafeRawBufferPointer) -> Bool
   ) -> Int? {

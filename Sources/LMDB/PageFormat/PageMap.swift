@@ -3,8 +3,6 @@ import Synchronization
 
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -74,8 +72,8 @@ package final class PageMap: Sendable {
     var statistics = MDB_stat()
     guard MemoryLayout<UInt>.size == 8, UInt(1).littleEndian == 1,
       unsafe mdb_env_stat(environment, &statistics) == MDB_SUCCESS,
-      // With another page size, a page may not begin at a boundary of a system page.
-      Int(statistics.ms_psize) == Int(sysconf(Int32(_SC_PAGESIZE)))
+      // A larger page may not begin at a multiple of its size. The map begins at the start of a system page.
+      Int(statistics.ms_psize) <= Int(sysconf(Int32(_SC_PAGESIZE)))
     else { return nil }
     return Int(statistics.ms_psize)
   }

@@ -18,7 +18,8 @@ package struct PageUses: Sendable {
 
   /// The pages of one list of free pages.
   package struct FreeList: Sendable, Equatable {
-    /// The number of the transaction that freed the pages, as far as LMDB knows. It joins lists of several transactions.
+    /// The number of the transaction that freed the pages, as far as LMDB knows. It joins lists of several
+    /// transactions.
     package let transaction: UInt64
     package let pages: [Int]
 

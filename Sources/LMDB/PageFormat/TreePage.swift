@@ -29,7 +29,8 @@ struct TreePage: ~Escapable {
   let bytes: RawSpan
   /// The number of nodes or items.
   let count: Int
-  /// The offset of the first node in memory order. In a page of items, it has no other meaning than the number of items.
+  /// The offset of the first node in memory order. In a page of items, it has no other meaning than the number of
+  /// items.
   let upper: Int
 
   /// Throws if the page has another number or kind, or an invalid number of nodes or items.

@@ -78,7 +78,7 @@ import Testing
     }
     #expect(try extents?.committed.number == lastTransaction(of: file))
     let read = try readState(of: file)
-    #expect(extents.map { $0.log.open == read.log.open && $0.names == read.names } == true)
+    #expect(extents.map { $0.log.open == read.log.open && $0.partitionNumbers == read.partitionNumbers } == true)
     try file.close()
   }
 

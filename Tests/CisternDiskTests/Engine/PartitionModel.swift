@@ -38,9 +38,9 @@ struct PartitionModel {
     return present
   }
 
-  /// Returns a random write, after applying it to the model. `oldestEra` is the lowest invalidation version that the
-  /// write can have.
-  mutating func write(oldestEra: UInt64, using generator: inout SeededGenerator) -> StagedWrite {
+  /// Returns a random write, after applying it to the model. `oldestVersion` is the lowest invalidation version that
+  /// the write can have.
+  mutating func write(oldestVersion: UInt64, using generator: inout SeededGenerator) -> StagedWrite {
     let key = PartitionModel.keys.randomElement(using: &generator)!
     guard Int.random(in: 0..<4, using: &generator) > 0 else {
       records[key] = nil
@@ -51,7 +51,8 @@ struct PartitionModel {
     let record = Record(
       bytes: value(Int.random(in: 0..<1000, using: &generator), size: size), tags: tags,
       invalidationVersion: max(
-        oldestEra, invalidationVersion - min(invalidationVersion, [0, 0, 0, 1, 5].randomElement(using: &generator)!)))
+        oldestVersion,
+        invalidationVersion - min(invalidationVersion, [0, 0, 0, 1, 5].randomElement(using: &generator)!)))
     records[key] = record
     var metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1, tags: tags)
     metadata.invalidationVersion = record.invalidationVersion
@@ -71,14 +72,14 @@ struct PartitionModel {
 
   /// Applies a random step to the model and to the partition. Steps do not open or close the tier.
   mutating func step(
-    on partition: any TransactionalPartition, oldestEra: UInt64, using generator: inout SeededGenerator
+    on partition: any TransactionalPartition, oldestVersion: UInt64, using generator: inout SeededGenerator
   ) {
     switch Int.random(in: 0..<100, using: &generator) {
-    case 0..<60: _ = partition.stage(write(oldestEra: oldestEra, using: &generator))
+    case 0..<60: _ = partition.stage(write(oldestVersion: oldestVersion, using: &generator))
     case 60..<80:
       let count = Int.random(in: 0...8, using: &generator)
       let batch = partition.beginBatch()
-      for _ in 0..<count { _ = partition.stage(write(oldestEra: oldestEra, using: &generator), in: batch) }
+      for _ in 0..<count { _ = partition.stage(write(oldestVersion: oldestVersion, using: &generator), in: batch) }
       partition.endBatch(batch)
     case 80..<92:
       let (invalidationVersion, _) = partition.stageInvalidation(invalidation(using: &generator))

@@ -18,7 +18,7 @@ import Testing
       var flushed = model
       var history: [[[UInt8]: [UInt8]]] = [[:]]
       for step in 0..<300 {
-        model.step(on: partition, oldestEra: flushed.invalidationVersion, using: &generator)
+        model.step(on: partition, oldestVersion: flushed.invalidationVersion, using: &generator)
         history.append(model.present)
         if Int.random(in: 0..<20, using: &generator) == 0 { tier.commit(Int.random(in: 1...5, using: &generator)) }
         switch Int.random(in: 0..<60, using: &generator) {
@@ -57,9 +57,9 @@ import Testing
       let delivered = DeliveredReports()
       var tier = try openTier(scratch, limit: .mebibytes(32), delivered: delivered)
       var partition = try tier.cache(delivered: delivered)
-      var oldestEra: UInt64 = 0
+      var oldestVersion: UInt64 = 0
       for step in 0..<400 {
-        model.step(on: partition, oldestEra: oldestEra, using: &generator)
+        model.step(on: partition, oldestVersion: oldestVersion, using: &generator)
         switch Int.random(in: 0..<100, using: &generator) {
         case 0..<3: try await tier.flush()
         case 3:
@@ -70,7 +70,7 @@ import Testing
           tier = try openTier(scratch, limit: .mebibytes(32), delivered: delivered)
           partition = try tier.cache(delivered: delivered)
           // The tier forgets purged invalidations when it closes, so later writes must be at least as new.
-          oldestEra = model.invalidationVersion
+          oldestVersion = model.invalidationVersion
           for key in PartitionModel.keys { model.expectAgreement(key, with: partition, "seed \(seed), step \(step)") }
         default: break
         }

@@ -52,7 +52,7 @@ import Testing
       try await backUp(tier, to: "\(scratch.copy)-\(round)", pausing: isPaused)
       let copy = try openCopy(scratch, "copy-\(round)", limit: .mebibytes(1))
       #expect(copy.checkInvariants() == [])
-      try expectWholeBatches(in: try copy.cache(), notBefore: flushed, "round \(round)")
+      expectWholeBatches(in: try copy.cache(), notBefore: flushed, "round \(round)")
       try await copy.close()
     }
     isOver.withLock { $0 = true }
@@ -66,7 +66,8 @@ import Testing
     async throws
   {
     let scratch = TemporaryDirectory()
-    // The other process cannot interrupt the reads of this one. It writes less during a read than the file has room for.
+    // The other process cannot interrupt the reads of this one. It writes less during a read than the file has room
+    // for.
     let child = try ChildProcess("batch-in-step", scratch.store, "\(64 << 20)", "processCrash")
     let tier = try openTier(scratch, limit: .mebibytes(64))
     for round in 0..<6 {
@@ -75,7 +76,7 @@ import Testing
       try await tier.backUp(to: "\(scratch.copy)-\(round)")
       let copy = try openCopy(scratch, "copy-\(round)", limit: .mebibytes(64))
       #expect(copy.checkInvariants() == [])
-      try expectWholeBatches(in: try copy.cache(), notBefore: flushed, "round \(round)")
+      expectWholeBatches(in: try copy.cache(), notBefore: flushed, "round \(round)")
       try await copy.close()
     }
     _ = child.kill()

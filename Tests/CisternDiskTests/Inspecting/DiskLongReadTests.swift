@@ -9,6 +9,19 @@ import Testing
 
 /// Interruptions of backups and verifications.
 @Suite struct DiskLongReadTests {
+  /// The operations that read all records in one snapshot.
+  enum LongOperation: CaseIterable, Sendable {
+    case backup
+    case verification
+
+    func run(on tier: DiskTier, copyingTo copy: String) async throws {
+      switch self {
+      case .backup: try await tier.backUp(to: copy)
+      case .verification: _ = try await tier.verification()
+      }
+    }
+  }
+
   /// Starts a read that keeps its snapshot until it is interrupted. Returns when the snapshot exists.
   private func hold(_ tier: DiskTier) async -> Task<LongRead.Interruption?, any Error> {
     let hasBegun = Switch<Bool>()
@@ -16,7 +29,8 @@ import Testing
       try await tier.readLong("hold") { engine, read in
         try engine.file?.environment.withRead { (transaction) throws(LMDBError) in
           hasBegun.set(true)
-          // A long read asks between its steps whether it must end. The pause leaves the processor to the other threads.
+          // A long read asks between its steps whether it must end. The pause leaves the processor to the other
+          // threads.
           while read.interruption == nil { usleep(1000) }
         }
         return read.interruption
@@ -51,18 +65,17 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `closing a store ends its long reads`() async throws {
+  @Test(arguments: LongOperation.allCases)
+  func `closing a store ends its long reads`(operation: LongOperation) async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)
     let held = await hold(tier)
     try await tier.close()
     #expect(try await held.value == .closed)
-    for attempt in 0..<2 {
-      let error = await #expect(throws: CisternError.self) {
-        if attempt == 0 { try await tier.backUp(to: scratch.copy) } else { _ = try await tier.verification() }
-      }
-      #expect(error?.code == .storeClosed)
+    let error = await #expect(throws: CisternError.self) {
+      try await operation.run(on: tier, copyingTo: scratch.copy)
     }
+    #expect(error?.code == .storeClosed)
     #expect(scratch.names(in: ".") == ["store"])
   }
 
@@ -81,22 +94,33 @@ import Testing
     try await tier.close()
   }
 
-  @Test func `a cancelled backup and a cancelled verification throw and leave nothing`() async throws {
-    let scratch = TemporaryDirectory()
+  /// Opens a store of 1000 committed records.
+  private func openFilled(_ scratch: TemporaryDirectory) async throws -> DiskTier {
     let tier = try openTier(scratch)
     let cache = try tier.cache()
     for number in 0..<1000 { cache.put("k\(number)", value(number, size: 700)) }
     try await tier.flush()
+    return tier
+  }
+
+  @Test(arguments: LongOperation.allCases)
+  func `a cancelled backup or verification throws and leaves nothing`(operation: LongOperation) async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try await openFilled(scratch)
     let copy = scratch.copy
-    for attempt in 0..<2 {
-      let task = Task {
-        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-        if attempt == 0 { try await tier.backUp(to: copy) } else { _ = try await tier.verification() }
-      }
-      await #expect(throws: CancellationError.self) { try await task.value }
+    let task = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      try await operation.run(on: tier, copyingTo: copy)
     }
+    await #expect(throws: CancellationError.self) { try await task.value }
     #expect(scratch.names(in: ".") == ["store"])
-    // A cancellation at any time leaves the complete copy or none.
+    try await tier.close()
+  }
+
+  @Test func `a backup that is cancelled at any time leaves the complete copy or none`() async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try await openFilled(scratch)
+    let copy = scratch.copy
     for round in 0..<20 {
       let target = "\(copy)-\(round)"
       let task = Task { try await tier.backUp(to: target) }

@@ -27,9 +27,9 @@ import Testing
       return Planted(scratch: scratch, tier: tier, file: file, generation: Generation(number: try #require(generation)))
     }
 
-    func key(_ key: String) -> [UInt8] {
-      DiskKey(generation: generation, key: bytes(key).rawSpan).copiedBytes()
-    }
+    func key(_ key: String) -> [UInt8] { self.key(bytes(key)) }
+
+    func key(_ key: [UInt8]) -> [UInt8] { DiskKey(generation: generation, key: key.rawSpan).copiedBytes() }
 
     func record(_ name: String) throws -> [UInt8] {
       let (file, key) = (file, key(name))
@@ -144,6 +144,22 @@ import Testing
     // The checksum of a record includes its key.
     #expect(result.defects.map(\.kind) == [.damagedRecord, .wrongCount, .strayRecord])
     #expect(result.defects.map(\.cache) == [nil, "things", nil])
+    try await planted.tier.close()
+  }
+
+  @Test func `a cache whose records are all missing has a wrong count`() async throws {
+    let planted = try await Planted.make()
+    let file = planted.file
+    let keys = (0..<100).map { planted.key("k\($0)") } + [planted.key([UInt8](repeating: 9, count: 200))]
+    try file.environment.withWrite { (transaction) throws(LMDBError) in
+      // The table of records has the names of the other tables, too.
+      for key in keys { _ = try transaction.removeValue(forKey: key.rawSpan, in: file.recordTables.records) }
+      try transaction.removeAll(in: file.recordTables.order)
+    }
+    let result = try await planted.verify()
+    let kinds = result.defects.map(\.kind)
+    #expect(kinds == [.wrongCount])
+    #expect(result.defects.first?.cache == "things")
     try await planted.tier.close()
   }
 

@@ -7,8 +7,8 @@ import Testing
 @testable import CisternCore
 @testable import CisternDisk
 
-/// Removals by tag that are staged while a commit group is written. A power cut or a backup can show the file between that
-/// group and the one with the removal.
+/// Removals by tag that are staged while a commit group is written. A power cut or a backup can show the file between
+/// that group and the one with the removal.
 @Suite struct InvalidationDuringCommitTests {
   private func write(
     _ key: String, _ text: String, tags: [String] = [], isSet: Bool = true, in cache: any TransactionalPartition

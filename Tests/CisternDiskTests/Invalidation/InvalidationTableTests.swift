@@ -258,7 +258,8 @@ import Testing
     _ = table.beginCommitting()
     var set = metadata(0)
     set.isSet = true
-    // Beside the commit group in progress, another process invalidates the tag. This one invalidates it before the value is set.
+    // Beside the commit group in progress, another process invalidates the tag. This one invalidates it before the
+    // value is set.
     if isStagedToo { set.localVersion = stage(.tag("red")) }
     let foreign: [Invalidation: FileInvalidationVersion] = [.tag("red"): 9]
     table.learn(row(9, changes: 1), InvalidationRows(inForce: foreign, ended: [:]), transaction: 5)

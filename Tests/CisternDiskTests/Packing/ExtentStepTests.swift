@@ -133,7 +133,10 @@ struct ExtentStepTests: PackingFixture {
       second = model.beginGeneration()
     }
     try put(key(1, second), newValue(1, size: 10), in: &model)
-    #expect(model.target.committed.names == [PartitionNumber(number: 0): .first, PartitionNumber(number: 1): second])
+    #expect(
+      model.target.committed.partitionNumbers == [
+        PartitionNumber(number: 0): .first, PartitionNumber(number: 1): second,
+      ])
     var isDone = false
     for part in 0..<4 {
       #expect(!isDone && model.target.committed.index[.first]?.count == 30 - part * 10)
@@ -141,14 +144,14 @@ struct ExtentStepTests: PackingFixture {
         isDone = try step.purge(.first, upTo: 10, in: &model.target).isDone
       }
     }
-    #expect(isDone && model.target.committed.names == [PartitionNumber(number: 1): second])
+    #expect(isDone && model.target.committed.partitionNumbers == [PartitionNumber(number: 1): second])
     var third = Generation.zero
     _ = try model.transaction { model, step in
       third = model.beginGeneration()
       step.outcome.hasChanges = true
     }
     try put(key(1, third), newValue(2, size: 10), in: &model)
-    #expect(model.target.committed.names[PartitionNumber(number: 0)] == third)
+    #expect(model.target.committed.partitionNumbers[PartitionNumber(number: 0)] == third)
     try model.check()
   }
 

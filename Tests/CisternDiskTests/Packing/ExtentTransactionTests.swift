@@ -120,7 +120,9 @@ struct ExtentTransactionTests: ExtentFileFixture {
       let known = state
       let read = try read(file)
       #expect(known.map { $0.log.all.elementsEqual(read.log.all, by: ==) } == true)
-      #expect(known?.separates == read.separates && known?.reclaim == read.reclaim && known?.names == read.names)
+      #expect(
+        known?.separates == read.separates && known?.reclaim == read.reclaim
+          && known?.partitionNumbers == read.partitionNumbers)
       #expect(known?.committed == read.committed)
       state = nil
     }
@@ -145,9 +147,9 @@ struct ExtentTransactionTests: ExtentFileFixture {
         }
       }
     }
-    let names = try #require(state?.names)
+    let names = try #require(state?.partitionNumbers)
     #expect(Set(names.named).count > 200)
-    #expect(try read(file).names == names)
+    #expect(try read(file).partitionNumbers == names)
     try file.environment.close()
     let options = EnvironmentOptions(mapSize: 64 << 20, durability: .noSync)
     let larger = try Environment.open(directory: directory.path, options: options)

@@ -12,7 +12,7 @@ struct MemoryTarget: ExtentTarget {
     var rows: [UInt64: [UInt8]] = [:]
     var logRow: [UInt8] = []
     var counts: [Generation: GenerationCounts] = [:]
-    var names: [PartitionNumber: Generation] = [:]
+    var partitionNumbers: [PartitionNumber: Generation] = [:]
     var dead: Set<Generation> = []
     var renewals: [RecordAddress: RecordRenewal] = [:]
     /// The places of extents and separate records. Nil if their values need no pages in a row.
@@ -241,15 +241,15 @@ struct MemoryTarget: ExtentTarget {
     tables.counts[generation] = counts
   }
 
-  mutating func putName(_ number: PartitionNumber, of generation: Generation) throws(LMDBError) {
+  mutating func putPartitionNumber(_ number: PartitionNumber, of generation: Generation) throws(LMDBError) {
     try change()
-    if tables.names[number] != nil { violations.append("a number names two generations") }
-    tables.names[number] = generation
+    if tables.partitionNumbers[number] != nil { violations.append("a number names two generations") }
+    tables.partitionNumbers[number] = generation
   }
 
   mutating func endGeneration(_ generation: Generation, named number: PartitionNumber?) throws(LMDBError) {
     try change()
-    if let number { tables.names[number] = nil }
+    if let number { tables.partitionNumbers[number] = nil }
     tables.dead.remove(generation)
     if tables.index[generation]?.isEmpty == false { violations.append("a purge leaves items") }
     tables.index[generation] = nil
@@ -272,7 +272,7 @@ struct MemoryTarget: ExtentTarget {
   var rows: ExtentState.Rows {
     var rows = ExtentState.Rows(log: tables.logRow)
     rows.extents = tables.rows
-    rows.names = tables.names
+    rows.partitionNumbers = tables.partitionNumbers
     return rows
   }
 }

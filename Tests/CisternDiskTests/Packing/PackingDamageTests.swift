@@ -80,8 +80,8 @@ struct PackingDamageTests {
     #expect(model.damagedExtents > 0)
   }
 
-  /// The damaged bit is one of the size, which hides the following records, or one of the key. One of the sizes fits into the
-  /// extent, but into no free one.
+  /// The damaged bit is one of the size, which hides the following records, or one of the key. One of the sizes fits
+  /// into the extent, but into no free one.
   @Test(arguments: [13 * 8 + 7, 13 * 8 + 4, 20 * 8 + 7]) func `an extent whose damage hides live records is released`(
     bit: Int
   ) throws {
@@ -167,7 +167,7 @@ struct PackingDamageTests {
       #expect(throws: LMDBError.self) { try ExtentState(damaged, committed: .zero) }
     }
     var damaged = rows
-    damaged.names = [PartitionNumber(number: 0): .first, PartitionNumber(number: 1): .first]
+    damaged.partitionNumbers = [PartitionNumber(number: 0): .first, PartitionNumber(number: 1): .first]
     #expect(throws: LMDBError.self) { try ExtentState(damaged, committed: .zero) }
     damaged = rows
     damaged.log = []

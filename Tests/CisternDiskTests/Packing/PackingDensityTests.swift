@@ -6,7 +6,8 @@ import Testing
 @testable import CisternCore
 @testable import CisternDisk
 
-/// The share of the map that a full file has for keys and values. The numbers count bytes, so they do not depend on time.
+/// The share of the map that a full file has for keys and values. The numbers count bytes, so they do not depend on
+/// time.
 struct PackingDensityTests {
   /// A size of the map and of the values, and the expected shares while new keys are written, and old ones overwritten.
   struct Case: CustomTestStringConvertible {

@@ -15,7 +15,8 @@ extension PackingModel {
     for (generation, items) in tables.index {
       for item in items {
         let record = try #require(try record(at: item.address, in: tables), "an item leads to no record")
-        #expect(item.digest == RecordDigest(of: record.key.rawSpan) && tables.names[record.name] == generation)
+        #expect(
+          item.digest == RecordDigest(of: record.key.rawSpan) && tables.partitionNumbers[record.name] == generation)
         if case .inExtent(let number, _)? = item.address.place(in: limits.layout) {
           live[number, default: 0] += record.room
         }
@@ -37,7 +38,9 @@ extension PackingModel {
     #expect(Set(state.separates.records.keys) == Set(tables.separates.keys))
     for case let own? in states where own.committed == target.number {
       let isEqual = own.log.all.elementsEqual(state.log.all, by: ==)
-      #expect(isEqual && own.separates == state.separates && own.names == state.names && own.reclaim == state.reclaim)
+      #expect(
+        isEqual && own.separates == state.separates && own.partitionNumbers == state.partitionNumbers
+          && own.reclaim == state.reclaim)
     }
   }
 

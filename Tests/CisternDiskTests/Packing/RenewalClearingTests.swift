@@ -55,7 +55,8 @@ struct RenewalClearingTests: ExtentFileFixture {
       let page = sorted[round * 7 % sorted.count]
       let window = page..<page + 4
       guard let occupied, occupied.contents(of: window).allSatisfy({ $0 == .other }) else { continue }
-      // The first transaction moves the rows. Later ones move the leaf with the row of the log, which can come into the window.
+      // The first transaction moves the rows. Later ones move the leaf with the row of the log, which can come into the
+      // window.
       try transaction(&state, file) { (step, target) throws(LMDBError) in
         step.state.clearing = WindowClearing(OccupiedPages.Window(window), of: occupied)
         let progress = try step.clearWindow(of: 4, in: &target)

@@ -42,7 +42,7 @@ import Testing
     let read = try identity(of: cache)
     let write: StagedWrite = isRemoval ? .removal(key: Self.key) : rewrite(bytes("rewritten"))
     guard case .staged = cache.stage(write, if: .identity(read)) else {
-      Issue.record("refused")
+      Issue.record("the store refused a write although it has the record of the condition")
       return
     }
     #expect(cache.get(Self.key) == (isRemoval ? nil : bytes("rewritten")))
@@ -180,7 +180,7 @@ import Testing
       switch cache.stage(.removal(key: Self.key), if: .ended(by: Self.ended)) {
       case .staged: #expect(isCommitted || left == nil)
       case .dropped: #expect(!isCommitted && left != nil)
-      case .refused: Issue.record("refused")
+      case .refused: Issue.record("the store refused a removal on a condition")
       }
       #expect(read(cache) == left)
       #expect(cache.has(Self.key) == (left != nil))

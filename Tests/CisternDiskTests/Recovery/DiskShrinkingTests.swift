@@ -8,8 +8,8 @@ import Testing
 
 /// Opening a store with a smaller limit than it was filled with.
 @Suite struct DiskShrinkingTests {
-  /// The bytes of records that fit below a limit, if each has this size: what eviction leaves of its pages, but for those of
-  /// the tables themselves.
+  /// The bytes of records that fit below a limit, if each has this size: what eviction leaves of its pages, but for
+  /// those of the tables themselves.
   private func room(below limit: ByteCount, size: Int) throws -> Int {
     // Of few extents, the reserve and the open ones are a large part. The layout is offered only from larger limits on.
     if DiskLayout.tested == .dense { return limit < .mebibytes(1) ? 0 : limit.bytes / 4 }
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [(100, 20_000), (1000, 4000), (1000, 40_000), (1400, 4000), (3000, 2000), (20_000, 300)])
-  func `it succeeds however full the store is, and keeps the newest records that fit`(
+  func `an opening with a smaller limit succeeds, and keeps the newest records that fit`(
     filling: (size: Int, count: Int)
   ) async throws {
     let full = TemporaryDirectory()
@@ -105,8 +105,8 @@ import Testing
     try await tier.close()
   }
 
-  /// Large records come and go while small ones fill an extent. The age of the first of them says nothing about the newest.
-  /// The largest ones are almost an eighth of the limit.
+  /// Large records come and go while small ones fill an extent. The age of the first of them says nothing about the
+  /// newest. The largest ones are almost an eighth of the limit.
   @Test(
     arguments: [
       (former: ByteCount.mebibytes(16), large: 40_000), (.mebibytes(4), 40_000), (.mebibytes(16), 450_000),

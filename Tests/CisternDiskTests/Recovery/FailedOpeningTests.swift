@@ -51,6 +51,25 @@ import Testing
     try await tier.close()
   }
 
+  @Test(arguments: [DiskFaults.Fault.noSpace, .mapFull])
+  func `a file whose limit is raised keeps its records if its faster copy has no room`(fault: DiskFaults.Fault)
+    async throws
+  {
+    let scratch = TemporaryDirectory()
+    let small = try openTier(scratch, limit: .mebibytes(4), layout: .dense)
+    for number in 0..<100 { try small.cache().put("k\(number)", value(number, size: 700)) }
+    try await small.close()
+    var faults = DiskFaults(isDeviceFull: { false })
+    faults.atReplacement = { fault }
+    let delivered = DeliveredReports()
+    let large = try openTier(scratch, limit: .mebibytes(64), layout: .dense, delivered: delivered, faults: faults)
+    #expect(try large.cache().keys().count == 100)
+    try large.cache().put("later", value(0, size: 700))
+    try await large.flush()
+    #expect(large.checkInvariants() == [] && delivered.reportCodes == [])
+    try await large.close()
+  }
+
   @Test func `a file that cannot be rewritten keeps its history`() async throws {
     let scratch = TemporaryDirectory()
     try await fillLarge(scratch, .tested)

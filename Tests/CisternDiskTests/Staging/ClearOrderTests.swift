@@ -41,7 +41,8 @@ import Testing
     #expect(partition.generation == 1 && !partition.wholeLoss.hidesRecords)
   }
 
-  /// Stages a batch that does not fit into the transaction of a clear and an invalidation, so that its commit group has two.
+  /// Stages a batch that does not fit into the transaction of a clear and an invalidation, so that its commit group has
+  /// two.
   private func stageLargeBatch(in cache: any TransactionalPartition) {
     let batch = cache.beginBatch()
     for number in 0..<10 {

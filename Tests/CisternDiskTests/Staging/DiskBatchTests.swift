@@ -1,28 +1,9 @@
 import CisternTestSupport
-import Foundation
 import Locking
 import Testing
 
 @testable import CisternCore
 @testable import CisternDisk
-
-/// Checks the batches that `DiskChild batch` or the test below has written. Odd batches write their number to the
-/// keys 0 to 9, and even batches to the keys 5 to 14.
-func expectWholeBatches(
-  in cache: any TransactionalPartition, notBefore flushed: Int, _ comment: Comment? = nil
-) throws {
-  func numbers(_ keys: Range<Int>) -> Set<Int?> {
-    Set(
-      keys.map { key in
-        cache.get("key-\(key)").flatMap { Int(String(decoding: $0.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)) }
-      })
-  }
-  let (odd, both, even) = (numbers(0..<5), numbers(5..<10), numbers(10..<15))
-  #expect(odd.count == 1 && both.count == 1 && even.count == 1, comment)
-  let newest = max(odd.first.flatMap { $0 } ?? 0, even.first.flatMap { $0 } ?? 0)
-  #expect((both.first.flatMap { $0 } ?? 0) == newest, comment)
-  #expect(newest >= flushed, comment)
-}
 
 /// A batch is committed in one transaction, even if it is mixed with other writes.
 @Suite struct DiskBatchTests {
@@ -49,7 +30,7 @@ func expectWholeBatches(
       if number % 3 == 0 { try await tier.flush() }
     }
     try await tier.flush()
-    try expectWholeBatches(in: cache, notBefore: 60)
+    expectWholeBatches(in: cache, notBefore: 60)
     #expect(tier.checkInvariants() == [])
     try await tier.close()
     // Each flush commits at least once.
@@ -259,29 +240,5 @@ func expectWholeBatches(
     #expect(error?.code == .readOnly)
     #expect(view.get("a") == nil)
     try await readOnly.close()
-  }
-}
-
-/// Copies of the data file at each commit. Each copy is the file that a process would leave if it died then.
-final class Copies: Sendable {
-  private let source: String
-  private let scratches = Guarded<[TemporaryDirectory]>([])
-
-  init(of scratch: TemporaryDirectory) { source = scratch.dataFile.path }
-
-  var count: Int { scratches.withLock { $0.count } }
-
-  func scratch(_ index: Int) -> TemporaryDirectory { scratches.withLock { $0[index] } }
-
-  func take() -> DiskFaults.Fault? {
-    let scratch = TemporaryDirectory()
-    do {
-      try FileManager.default.createDirectory(atPath: scratch.store, withIntermediateDirectories: true)
-      try FileManager.default.copyItem(atPath: source, toPath: scratch.dataFile.path)
-    } catch {
-      Issue.record(error)
-    }
-    scratches.withLock { $0.append(scratch) }
-    return nil
   }
 }

@@ -5,24 +5,6 @@ import Testing
 @testable import CisternCore
 @testable import CisternDisk
 
-/// Checks the batches over three partitions that `DiskChild batch-across` or the test below has written.
-///
-/// An odd batch writes its number to the keys 0 to 9 of the first two partitions. An even batch writes it to the keys 5 to
-/// 14 of the second partition, and to the keys 0 to 9 of the third.
-func expectWholeBatches(across caches: [any TransactionalPartition], _ comment: Comment? = nil) {
-  func numbers(_ keys: Range<Int>, in cache: any TransactionalPartition) -> Set<Int?> {
-    Set(
-      keys.map { key in cache.get("key-\(key)").flatMap { Int(String(decoding: $0.prefix { $0 != 58 }, as: UTF8.self)) }
-      })
-  }
-  let odd = numbers(0..<10, in: caches[0])
-  let even = numbers(0..<10, in: caches[2])
-  #expect(odd.count == 1 && even.count == 1, comment)
-  #expect(numbers(0..<5, in: caches[1]) == odd && numbers(10..<15, in: caches[1]) == even, comment)
-  let newest = max(odd.first.flatMap { $0 } ?? 0, even.first.flatMap { $0 } ?? 0)
-  #expect(numbers(5..<10, in: caches[1]) == [newest == 0 ? nil : newest], comment)
-}
-
 /// Batches over several partitions of a tier.
 @Suite struct DiskStoreBatchTests {
   private func write(_ key: Int, _ bytes: [UInt8]) -> StagedWrite {

@@ -28,7 +28,11 @@ import Testing
       }
       group.addTask {
         var newest = InvalidationVersion.zero
-        while isDone.peek() == nil {
+        var taken = 0
+        var isLast = false
+        while !isLast {
+          // The last hand-over begins after the last write.
+          isLast = isDone.peek() != nil
           let batch = partition.beginCommitting()
           let before = newest
           if let (_, version) = batch.invalidated { newest = version }
@@ -36,6 +40,7 @@ import Testing
           var late = 0
           for entry in batch.writes.joined() {
             guard case .record(_, let metadata, _) = entry.write else { continue }
+            taken += 1
             if metadata.localVersion > newest { early += 1 }
             if metadata.localVersion < before { late += 1 }
           }
@@ -43,6 +48,7 @@ import Testing
           #expect(late == 0, "the invalidation after the write would not conceal it")
           partition.staging.finishCommitting()
         }
+        #expect(taken > 0)
       }
     }
   }

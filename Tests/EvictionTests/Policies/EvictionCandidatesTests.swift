@@ -2,7 +2,6 @@ import CisternTesting
 import Testing
 
 @testable import CisternCore
-@testable import CisternDisk
 @testable import Eviction
 
 /// The candidates with the lowest densities, and the table of evicted entries.

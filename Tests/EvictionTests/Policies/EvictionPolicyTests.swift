@@ -2,7 +2,6 @@ import CisternTesting
 import Testing
 
 @testable import CisternCore
-@testable import CisternDisk
 @testable import Eviction
 
 /// Properties of every eviction policy.

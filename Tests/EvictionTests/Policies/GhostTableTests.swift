@@ -2,7 +2,6 @@ import CisternTesting
 import Testing
 
 @testable import CisternCore
-@testable import CisternDisk
 @testable import Eviction
 
 /// The table remembers a dropped key until as much cost again was dropped.

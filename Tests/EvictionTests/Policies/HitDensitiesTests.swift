@@ -2,7 +2,6 @@ import CisternTesting
 import Testing
 
 @testable import CisternCore
-@testable import CisternDisk
 @testable import Eviction
 
 /// The statistics of lifetimes, and the densities that are computed from them.

@@ -2,11 +2,10 @@ import CisternTesting
 import Testing
 
 @testable import CisternCore
-@testable import CisternDisk
 @testable import Eviction
 
-/// The rules that the policy learns. The tests compare its misses with those of policies that have the rule built in, or
-/// lack it.
+/// The rules that the policy learns. The tests compare its misses with those of policies that have the rule built in,
+/// or lack it.
 struct LeastHitDensityTests {
   private func misses(_ policy: any EvictionPolicy, _ trace: [Int], limit: Int, cost: (Int) -> Int = { _ in 1 }) -> Int
   {

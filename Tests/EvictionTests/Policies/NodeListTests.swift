@@ -2,7 +2,6 @@ import CisternTesting
 import Testing
 
 @testable import CisternCore
-@testable import CisternDisk
 @testable import Eviction
 
 /// A queue that is linked through its nodes, compared with an array.

@@ -58,8 +58,8 @@ struct SharingProcess {
     }
   }
 
-  /// Opens the store and its caches. Draws settings until they agree with those of the processes that have the directory
-  /// open, because a store refuses others.
+  /// Opens the store and its caches. Draws settings until they agree with those of the processes that have the
+  /// directory open, because a store refuses others.
   private static func open(
     _ directory: String, _ kind: SharingKind, _ random: inout Mixer, _ log: SharedLog
   ) throws -> (Store, [Cache<String, [UInt8]>]) {

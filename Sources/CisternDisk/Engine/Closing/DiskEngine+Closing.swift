@@ -5,7 +5,8 @@ import Locking
 extension DiskEngine {
   /// Ends the engine after its last owner closed.
   ///
-  /// The writer thread closes the file. A read-only engine has no writer thread, and closes the file here, or on a new thread.
+  /// The writer thread closes the file. A read-only engine has no writer thread, and closes the file here, or on a new
+  /// thread.
   func stop() {
     guard options.isReadOnly else {
       hasNoOwner.store(true, ordering: .releasing)
@@ -61,8 +62,8 @@ extension DiskEngine {
 
   /// Synchronizes and closes the file. If no other process has it open, marks it as sound.
   ///
-  /// - Returns: The reports of the closing. Deliver them after the registry has forgotten the engine: a handler that opens the
-  ///   directory waits for that.
+  /// - Returns: The reports of the closing. Deliver them after the registry has forgotten the engine: a handler that
+  ///   opens the directory waits for that.
   func closeFile() -> [StoreReport] {
     let claim = claim
     defer { claim.leave() }
@@ -80,12 +81,14 @@ extension DiskEngine {
     do {
       try withGate {
         isInGate = true
+        // An exclusive lock that outlives the gate would keep the next opening from its shared lock.
+        defer { claim.leave() }
         try close(file, claim)
       }
     } catch {
-      // Without the gate, the file is closed all the same, as at the end of the process. The next opening of an open file would
-      // share it. The mark stays as it is, and could not tell of a failed write-through. The system reports the failure once, so
-      // the next write-through must get it.
+      // Without the gate, the file is closed all the same, as at the end of the process. The next opening of an open
+      // file would share it. The mark stays as it is, and could not tell of a failed write-through. The system reports
+      // the failure once, so the next write-through must get it.
       if !isInGate { try? file.close() }
       reports.append(
         StoreReport(
@@ -108,7 +111,8 @@ extension DiskEngine {
       file.note.distrust(file.environment, claim)
       claim.noteFailedSynchronization()
     }
-    // Without a history, the next opening cannot notice that an older file was restored. It opens the file all the same.
+    // Without a history, the next opening cannot notice that an older file was restored. It opens the file all the
+    // same.
     let history = (try? file.environment.history()) ?? nil
     let fingerprint = file.note.fingerprintAtEnd(of: file.environment, claim)
     try file.close()

@@ -100,7 +100,8 @@ extension Writer {
   fileprivate func commitOnOtherThread() {
     // Safe because only one thread at a time uses the writer, as described above.
     nonisolated(unsafe) let writer = self
-    // Without a thread, the staged writes are lost, as after a crash. The process ends, so no caller can receive the error.
+    // Without a thread, the staged writes are lost, as after a crash. The process ends, so no caller can receive the
+    // error.
     try? SystemThread.start { unsafe writer.commitForExit() }
   }
 }

@@ -1,4 +1,5 @@
 import CisternCore
+import Locking
 
 extension DiskOpening {
   /// Opens the store, and starts its writer thread.
@@ -6,7 +7,8 @@ extension DiskOpening {
   /// - Parameters:
   ///   - report: The handler of all later reports.
   ///   - owner: The owner of the handler.
-  ///   - reports: The reports of the opening are appended here. If it fails, only those that a further opening does not repeat.
+  ///   - reports: The reports of the opening are appended here. If it fails, only those that a further opening does not
+  ///     repeat.
   /// - Returns: The engine.
   /// - Throws: ``CisternError`` if the file cannot be opened, or the writer thread cannot be started.
   consuming func open(
@@ -22,7 +24,8 @@ extension DiskOpening {
     }
     let file: DiskFile?
     do throws(CisternError) {
-      file = try openFile(claim)
+      // An opening can create or rewrite the file, which can become larger than the process may make it.
+      file = try FileSizeSignal.whileBlocked { () throws(CisternError) in try openFile(claim) }
     } catch {
       reports += reportsOfFailure
       throw error

@@ -1,7 +1,8 @@
 import CisternCore
 import Locking
 
-// Engines whose path leads to another directory than before: the directory was moved, removed, or is behind another link.
+// Engines whose path leads to another directory than before: the directory was moved, removed, or is behind another
+// link.
 
 extension DiskRegistry {
   /// Makes the engines follow their paths that would leave the directory, or move to it, with their next commit.
@@ -26,15 +27,16 @@ extension DiskRegistry {
 
   /// Notes that the engine has closed its files, and that its path leads to another directory.
   ///
-  /// Further openings of the former directory do not share the engine. A new directory can get the identity of the former one.
+  /// Further openings of the former directory do not share the engine. A new directory can get the identity of the
+  /// former one.
   func leave(_ engine: DiskEngine) {
     directories.change { $0.leave(engine) }
   }
 
   /// Enters the directory of a claim as the engine's, so that further openings of the directory share the engine.
   ///
-  /// - Returns: False if this process has the directory open by another engine. Two engines on one file would not see each
-  ///   other's staged writes.
+  /// - Returns: False if this process has the directory open by another engine. Two engines on one file would not see
+  ///   each other's staged writes.
   func enter(_ claim: DirectoryClaim, for engine: DiskEngine) -> Bool {
     // A claim that cannot be examined has a directory that no other opening can have.
     guard let identity = claim.directoryIdentity else { return true }

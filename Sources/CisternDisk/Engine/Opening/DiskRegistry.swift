@@ -3,8 +3,8 @@ import Locking
 
 /// The engines that are open in this process, one for each directory, regardless of the path.
 ///
-/// An engine belongs to the path of its first opening. If the path leads to another directory, the engine moves there with
-/// its next commit, and its entry here moves along.
+/// An engine belongs to the path of its first opening. If the path leads to another directory, the engine moves there
+/// with its next commit, and its entry here moves along.
 final class DiskRegistry: Sendable {
   static let shared = DiskRegistry()
 
@@ -55,7 +55,8 @@ final class DiskRegistry: Sendable {
       location: directory, remedy: remedy)
   }
 
-  /// Shares the engine of a directory, or begins to open the directory. Blocks the thread while another thread opens or closes it.
+  /// Shares the engine of a directory, or begins to open the directory. Blocks the thread while another thread opens or
+  /// closes it.
   private func attempt(at identity: DirectoryIdentity, arriving: [DiskEngine]) -> Attempt {
     let isAwaited = isCallerAwaited
     return directories.wait { directories -> Attempt? in
@@ -73,7 +74,8 @@ final class DiskRegistry: Sendable {
     }
   }
 
-  /// Opens the directory, and delivers the reports of the opening at its end. A handler can then open the directory, too.
+  /// Opens the directory, and delivers the reports of the opening at its end. A handler can then open the directory,
+  /// too.
   private func begin(
     _ opening: DiskOpening, at identity: DirectoryIdentity, owner: DiskOwner,
     report: @escaping @Sendable (StoreReport) -> Void

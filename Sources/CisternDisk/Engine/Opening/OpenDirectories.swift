@@ -21,9 +21,9 @@ struct OpenDirectories: Sendable {
   }
 
   private var entries: [Entry] = []
-  /// The directories that a thread opens, each with the fork count of its process. The child of a fork must not wait for a
-  /// thread of its parent.
-  private var opening: [DirectoryIdentity: Int] = [:]
+  /// The directories that a thread opens, each with the fork count of its process. The child of a fork must not wait
+  /// for a thread of its parent.
+  private var opening: [DirectoryIdentity: UInt] = [:]
 
   /// The engines that are open or closing.
   var engines: [DiskEngine] { entries.map(\.engine) }
@@ -37,7 +37,8 @@ struct OpenDirectories: Sendable {
   ///
   /// - Parameters:
   ///   - identity: The directory.
-  ///   - arriving: The engines whose path leads to the directory. If no other engine has it, one of them counts as its engine.
+  ///   - arriving: The engines whose path leads to the directory. If no other engine has it, one of them counts as its
+  ///     engine.
   /// - Returns: The state.
   func place(of identity: DirectoryIdentity, arriving: [DiskEngine]) -> Place {
     if opening[identity] == ForkCount.current { return .opening }

@@ -34,8 +34,8 @@ extension DiskEngine {
       partition.counters.misses.increment()
       return nil
     case .committed(let condition):
-      // Asked before the look-up. A look-up counts a hit and marks the record as used, although the condition then hides it.
-      // Its metadata has a local version instead of the file version, to which the condition can refer.
+      // Asked before the look-up. A look-up counts a hit and marks the record as used, although the condition then
+      // hides it. Its metadata has a local version instead of the file version, to which the condition can refer.
       if !hasRecord(forKey: key, in: partition, unless: condition) {
         partition.counters.misses.increment()
         return nil
@@ -240,7 +240,8 @@ extension DiskEngine {
     }
   }
 
-  /// Finds the renewal of a large record, if it has one. Returns false and records the failure if the file cannot be read.
+  /// Finds the renewal of a large record, if it has one. Returns false and records the failure if the file cannot be
+  /// read.
   @inline(never)
   private func find(
     _ renewal: inout RecordRenewal?, ofRecordAt place: RecordPlace, in transaction: borrowing ReadTransaction,

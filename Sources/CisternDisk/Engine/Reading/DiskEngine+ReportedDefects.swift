@@ -45,7 +45,8 @@ extension DiskEngine {
 
   /// Reports the damaged records among the defects again, because the transaction for their removal has failed.
   ///
-  /// The error of a file is not reported again. A file that stays would otherwise be replaced or opened again without end.
+  /// The error of a file is not reported again. A file that stays would otherwise be replaced or opened again without
+  /// end.
   func keepDamagedRecords(among defects: [ReportedDefect]) {
     let records = defects.filter(\.isRecord)
     reportedDefects.withLock { reportedDefects in

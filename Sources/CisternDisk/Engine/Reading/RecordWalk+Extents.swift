@@ -65,9 +65,9 @@ extension RecordWalk {
     let key = record.extracting(header.key)
     // A damaged key could appear a second time, under its own digest.
     guard key.starts(with: range.prefix), RecordDigest(of: key) == item.digest else { return }
-    let name = item.digest.bytes
+    let digest = item.digest.bytes
     var metadata = header.metadata(of: record)
     try file.renew(&metadata, valueSize: header.value.count, at: .address(item.address), in: transaction)
-    add(metadata, key: key, digest: name.rawSpan)
+    add(metadata, key: key, digest: digest.rawSpan)
   }
 }

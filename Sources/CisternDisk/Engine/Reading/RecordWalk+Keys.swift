@@ -20,8 +20,8 @@ extension RecordWalk {
       switch visit(cursor.value, under: cursor.key, generation: generation) {
       case .end: return try endBeforeOutdatedRecord()
       case .otherPrefix:
-        // The keys with a digest follow. In a damaged file, a direct key could follow them, and the walk would be endless. LMDB's own
-        // cursor does not notice it.
+        // The keys with a digest follow. In a damaged file, a direct key could follow them, and the walk would be
+        // endless. LMDB's own cursor does not notice it.
         guard !isAmongDigests else { throw .recordsOutOfOrder("a record follows those with digests") }
         isAmongDigests = true
         let digests = DiskKey.bytes(of: generation, at: KeyPosition(isDigest: true, bytes: []))
@@ -83,8 +83,8 @@ extension RecordWalk {
 
   /// Ends the chunk behind the record at a position.
   ///
-  /// In a damaged file, that record can precede the start of the range. LMDB's own cursor does not notice it, and an enumeration
-  /// would be endless.
+  /// In a damaged file, that record can precede the start of the range. LMDB's own cursor does not notice it, and an
+  /// enumeration would be endless.
   private mutating func endChunk(at end: KeyPosition) throws(LMDBError) {
     if let start = range.start, end <= start { throw .recordsOutOfOrder() }
     chunk.end = end

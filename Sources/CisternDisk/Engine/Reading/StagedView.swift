@@ -14,8 +14,8 @@ enum StagedView {
 extension DiskEngine {
   /// Returns the view of a staged write.
   ///
-  /// A record that replaces the one on disk can have other tags. An invalidation of the tags that only the record on disk has
-  /// was staged after the write, and does not conceal it.
+  /// A record that replaces the one on disk can have other tags. An invalidation of the tags that only the record on
+  /// disk has was staged after the write, and does not conceal it.
   func view(of entry: StagedEntry, forKey key: RawSpan, in partition: Partition) -> StagedView {
     if let condition = entry.condition {
       // Before the comparison with the invalidations: the snapshot can have those of another process.
@@ -33,8 +33,8 @@ extension DiskEngine {
     return .record(metadata, bytes: bytes)
   }
 
-  /// Whether the condition of a staged write holds for the key's record on disk. Invalidations do not count: the write decides
-  /// by its own tags.
+  /// Whether the condition of a staged write holds for the key's record on disk. Invalidations do not count: the write
+  /// decides by its own tags.
   private func hasRecord(forKey key: RawSpan, in partition: Partition, for condition: RecordCondition) -> Bool {
     for _ in 0..<DiskEngine.snapshotsTried {
       guard mode != .closed, let file else { return false }

@@ -2,8 +2,8 @@ import CisternCore
 import LMDB
 
 extension DiskEngine {
-  /// Registers the format of a cache. The writer thread writes it to the file with the next commit of that cache after the
-  /// claim is confirmed.
+  /// Registers the format of a cache. The writer thread writes it to the file with the next commit of that cache after
+  /// the claim is confirmed.
   ///
   /// - Throws: `CisternError` with the code `conflictingOpen` if another codec wrote the records of that schema
   ///   version.
@@ -22,7 +22,8 @@ extension DiskEngine {
 
   /// Returns whether the file names another codec than the partition for a schema version.
   ///
-  /// Looks at the file only until a commit has compared the codecs. Does not note the result, because the file can be replaced.
+  /// Looks at the file only until a commit has compared the codecs. Does not note the result, because the file can be
+  /// replaced.
   func namesOtherCodec(forVersion schemaVersion: UInt32, of partition: Partition) -> Bool {
     if isInherited { return false }
     guard let format = partition.formats.uncomparedFormat(ofVersion: schemaVersion) else {

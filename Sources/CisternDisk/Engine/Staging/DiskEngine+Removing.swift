@@ -78,7 +78,8 @@ extension DiskEngine {
 
   /// Stages a removal that cannot be committed now.
   ///
-  /// Above the limit, all records of the partition must be removed instead. The cache does that after its critical section.
+  /// Above the limit, all records of the partition must be removed instead. The cache does that after its critical
+  /// section.
   func stageRemoval(of key: [UInt8], in partition: Partition) -> CommitTicket {
     if partition.isRemovedByClear(key) { return nextTicket() }
     defer { boundRemovals(in: partition) }

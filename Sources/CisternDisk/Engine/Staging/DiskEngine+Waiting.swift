@@ -44,8 +44,8 @@ extension DiskEngine {
 
   /// Resumes the callers that wait for room, if there is room.
   ///
-  /// If more is staged than the limits allow, the writer thread commits again at once instead. The writes that were staged during its
-  /// last commit do not request it, because the amount was already above the limit.
+  /// If more is staged than the limits allow, the writer thread commits again at once instead. The writes that were
+  /// staged during its last commit do not request it, because the amount was already above the limit.
   func announceRoom() {
     guard !isCrowded else { return monitor.change { $0.isFull = true } }
     let waiters = monitor.change { state in

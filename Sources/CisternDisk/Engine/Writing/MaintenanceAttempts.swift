@@ -24,7 +24,8 @@ struct MaintenanceAttempts: Sendable {
     return true
   }
 
-  /// Returns the length of a pause for a reader, in nanoseconds: one millisecond first, and twice the last one after that.
+  /// Returns the length of a pause for a reader, in nanoseconds: one millisecond first, and twice the last one after
+  /// that.
   mutating func pauseForReader(atMost longest: UInt64) -> UInt64 {
     defer { pauses = min(pauses + 1, 10) }
     return min(1_000_000 << pauses, longest)

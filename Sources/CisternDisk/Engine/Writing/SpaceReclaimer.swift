@@ -45,7 +45,8 @@ struct SpaceReclaimer {
 
   /// Evicts until the debt, including the record's share, is repaid.
   ///
-  /// Returns false if the transaction reaches its page budget first. A file of extents makes room when it puts a record.
+  /// Returns false if the transaction reaches its page budget first. A file of extents makes room when it puts a
+  /// record.
   mutating func makeRoom(
     for draft: borrowing RecordDraft, _ step: inout WriteStep, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
@@ -56,8 +57,8 @@ struct SpaceReclaimer {
       guard try repay(&step, in: &transaction) else { return false }
       live = try step.livePages(in: transaction)
     }
-    // A page stays in use until its last record leaves. The debt in bytes can be repaid while the number of pages in use
-    // increases, so only this bound keeps the margin free.
+    // A page stays in use until its last record leaves. The debt in bytes can be repaid while the number of pages in
+    // use increases, so only this bound keeps the margin free.
     while live + draft.overflowPages > mostLive {
       if step.touchedPages >= budget { return false }
       guard try evict(&step, in: &transaction) else { break }
@@ -143,30 +144,5 @@ struct SpaceReclaimer {
     case nil: return false
     }
     return true
-  }
-}
-
-extension RecordDraft {
-  /// The approximate number of bytes that the record occupies in the file.
-  var footprint: Int { StepOutcome.footprint(size: size, key: key.count) }
-
-  /// The approximate number of pages that writing the record touches.
-  var pages: Int { 1 + overflowPages }
-
-  /// The number of separate pages that the record takes.
-  var overflowPages: Int { DiskLimits.overflowPages(size) }
-}
-
-extension WriteStep {
-  /// Returns the number of pages in use in a file of records under their keys: the tables, LMDB's free list, and the two
-  /// meta pages.
-  ///
-  /// - Complexity: O(1).
-  func livePages(in transaction: borrowing IndexTransaction) throws(LMDBError) -> Int {
-    let (environment, tables) = (file.environment, file.recordTables)
-    return try 2 + transaction.transaction.statistics(of: tables.records).pageCount
-      + transaction.transaction.statistics(of: tables.order).pageCount
-      + transaction.transaction.statistics(of: file.meta).pageCount
-      + transaction.transaction.statistics(of: environment.freeList).pageCount
   }
 }

@@ -128,10 +128,10 @@ extension Writer {
     let start = commit.position
     let group = commit.group
     var reclaimer = SpaceReclaimer(writer: self, commit: commit, budget: budget)
-    var leaving: [EvictedKey] = []
+    var evictedKeys: [EvictedKey] = []
     var isCommitted = false
     defer {
-      if !isCommitted { for key in leaving { key.withdraw() } }
+      if !isCommitted { for key in evictedKeys { key.withdraw() } }
     }
     let invalidationVersions = engine.invalidationVersions
     let progress = extents?.reclaimProgress
@@ -154,8 +154,8 @@ extension Writer {
         step.records.setPosition(next)
       }
       try step.finish(in: &transaction)
-      leaving = commit.leaving(step.outcome.evicted, among: engine.partitions, since: invalidationVersions)
-      for key in leaving { key.note() }
+      evictedKeys = commit.evictedKeys(step.outcome.evicted, among: engine.partitions, since: invalidationVersions)
+      for key in evictedKeys { key.note() }
       // Transactions that make room on a full device take the spare pages.
       transaction.transaction.sparePages = file.layout.sparePages
       try engine.injectFault()
@@ -169,7 +169,7 @@ extension Writer {
     } else {
       commit.advance(to: position, secondChances: reclaimer.secondChances, debt: reclaimer.batchDebt)
     }
-    publish(outcome, number: number, of: file, &commit, leaving: leaving)
+    publish(outcome, number: number, of: file, &commit, evictedKeys: evictedKeys)
   }
 
   /// Puts the next item or batch, and returns the position after it. Returns nil if it must wait for the next
@@ -222,6 +222,7 @@ extension Writer {
       }
     }
     reclaimer.forgetBatch()
+    step.endBatch()
     return unit.upperBound
   }
 
@@ -252,7 +253,8 @@ extension Writer {
     if let unopened = group.unopened { try step.put(unopened, in: &transaction) }
   }
 
-  /// Opens the partitions for which a committed step has written the change of the group. An open partition purges its records.
+  /// Opens the partitions for which a committed step has written the change of the group. An open partition purges its
+  /// records.
   private func openPartitions(_ written: [Partition], _ commit: inout CommitState) {
     for partition in written {
       // The file has the change already.
@@ -265,7 +267,7 @@ extension Writer {
   /// Publishes a committed step: its invalidations, formats, generations, and counts.
   func publish(
     _ outcome: StepOutcome, number: TransactionNumber, of file: DiskFile, _ commit: inout CommitState,
-    leaving: [EvictedKey]
+    evictedKeys: [EvictedKey]
   ) {
     let transaction = outcome.hasChanges ? number : number.previous()
     for (partition, written, row) in outcome.invalidations {
@@ -283,7 +285,7 @@ extension Writer {
     }
     file.knownTransaction.store(transaction, ordering: .releasing)
     engine.counters.commits.count()
-    commit.note(outcome, leaving: leaving, among: engine.partitions)
+    commit.note(outcome, evictedKeys: evictedKeys, among: engine.partitions)
     if !outcome.storesByPartition.isEmpty, outages.noteRecord() {
       report(StoreReport(.recovered, "the disk works again", location: engine.directory))
     }

@@ -53,7 +53,8 @@ extension Writer {
     engine.announceRoom()
   }
 
-  /// Notes that the device may lack pages. Linux reports a failed write-through once, and then takes the pages for written.
+  /// Notes that the device may lack pages. Linux reports a failed write-through once, and then takes the pages for
+  /// written.
   ///
   /// Data pages precede their commit, so only meta pages can be missing. A new commit writes another one.
   func noteLostPages() {
@@ -86,8 +87,8 @@ extension Writer {
     do throws(LMDBError) {
       try tryDisk()
     } catch {
-      // Commits of the time before the failure can wait to be written through. If the device may lack pages, that needs a
-      // new commit, which this retry could not make.
+      // Commits of the time before the failure can wait to be written through. If the device may lack pages, that needs
+      // a new commit, which this retry could not make.
       if needsNewMetaPage {
         noteNotSynchronized(error)
       } else if engine.progress.withLock({ $0.hasUnsynchronizedCommits }) {

@@ -112,7 +112,8 @@ extension Writer {
     for waiter in engine.progress.withLock({ $0.makeDurable() }) { waiter.resume() }
   }
 
-  /// Writes the file through to the device, also after a group whose last transaction failed: the earlier ones are committed.
+  /// Writes the file through to the device, also after a group whose last transaction failed: the earlier ones are
+  /// committed.
   ///
   /// - Returns: The diagnosed error of the device. It is recorded as the failure of all commits that were not durable.
   @discardableResult

@@ -4,16 +4,17 @@ import LMDB
 // Room in a file of extents: after LMDB found the map full, and while no extent can be written.
 
 extension Writer {
-  /// The number of transactions in a row without progress that are normal: an extent can be written two commits after it
-  /// was emptied.
+  /// The number of transactions in a row without progress that are normal: an extent can be written two commits after
+  /// it was emptied.
   static let normalStalls = 3
-  /// The number of transactions that make room for one item or batch before the oldest extents are evicted, although others have dead bytes.
+  /// The number of transactions that make room for one item or batch before the oldest extents are evicted, although
+  /// others have dead bytes.
   private static let mostEmptySteps = 500
   /// The number of extents that are evicted then.
   private static let forcedEvictions = 8
 
-  /// Waits for the reader because of which no extent can be written. Without such a reader, evicts extents, and at last makes room as
-  /// after a full map.
+  /// Waits for the reader because of which no extent can be written. Without such a reader, evicts extents, and at last
+  /// makes room as after a full map.
   func endStall(of commit: inout CommitState, in file: DiskFile, budget: inout Int) throws(LMDBError) {
     let isStalled = commit.attempts.stalls >= Writer.normalStalls
     guard isStalled || commit.attempts.emptySteps > Writer.mostEmptySteps else { return }
@@ -43,7 +44,8 @@ extension Writer {
       do throws(LMDBError) {
         hasRecords = try makeRoom(in: file, during: &commit) { (step, transaction) throws(LMDBError) in
           let hasFreed = try step.records.freeSpace(copyingLittle: copiesLittle, in: &transaction)
-          // The commit counts even if it evicts nothing. It brings the extents that were emptied before closer to reuse.
+          // The commit counts even if it evicts nothing. It brings the extents that were emptied before closer to
+          // reuse.
           try step.advanceTransaction(in: &transaction.transaction)
           return hasFreed
         }

@@ -24,7 +24,8 @@ extension Writer {
     noteMaintenance()
   }
 
-  /// Requests maintenance if a dead generation must be purged, an invalidation walk is due, or a reported defect is left.
+  /// Requests maintenance if a dead generation must be purged, an invalidation walk is due, or a reported defect is
+  /// left.
   func noteMaintenance() {
     let isWalkDue = engine.partitions.contains { !$0.invalidations.isEmpty && !$0.invalidations.purgeable.isEmpty }
     if !deadGenerations.isEmpty || isWalkDue || engine.hasReportedDefects {
@@ -47,10 +48,11 @@ extension Writer {
 
   /// Lets LMDB reuse pages after the map was found full, so that a smaller transaction can follow.
   ///
-  /// An aborted transaction changes nothing. Without this, each later attempt would find the same map full. If a reader keeps the
-  /// pages, a short pause follows instead.
+  /// An aborted transaction changes nothing. Without this, each later attempt would find the same map full. If a reader
+  /// keeps the pages, a short pause follows instead.
   ///
-  /// - Throws: `error` if it is about something else, if the file has no room for an empty change, or after many attempts.
+  /// - Throws: `error` if it is about something else, if the file has no room for an empty change, or after many
+  ///   attempts.
   private func makeRoomForMaintenance(after error: LMDBError) throws(LMDBError) {
     guard isAboutRoom(error), let file = engine.file else { throw error }
     // Smaller limits bound the next transactions, too.
@@ -103,7 +105,7 @@ extension Writer {
     }
     guard !records.isEmpty, let file = engine.file else { return }
     var removed: [(partition: Partition, key: [UInt8])] = []
-    var leaving: [EvictedKey] = []
+    var evictedKeys: [EvictedKey] = []
     do throws(LMDBError) {
       try commitMaintenance(in: file) { (step, transaction) throws(LMDBError) in
         for (partition, key) in records {
@@ -116,12 +118,12 @@ extension Writer {
           // The tags of a damaged record are unknown, so only invalidations by prefix can cover it later.
           let record = LostRecord(
             clearCount: clearCount, invalidationVersion: partition.invalidations.invalidationVersion, tags: [])
-          leaving.append(EvictedKey(partition: partition, key: key, record: record))
+          evictedKeys.append(EvictedKey(partition: partition, key: key, record: record))
         }
-        for key in leaving { key.note() }
+        for key in evictedKeys { key.note() }
       }
     } catch {
-      for key in leaving { key.withdraw() }
+      for key in evictedKeys { key.withdraw() }
       throw error
     }
     for (partition, key) in removed {
@@ -161,8 +163,8 @@ extension Writer {
     return result
   }
 
-  /// Reads from the file which generations are dead and must be purged. Reads at most 64 of them at once: the purge of the last
-  /// one reads the next.
+  /// Reads from the file which generations are dead and must be purged. Reads at most 64 of them at once: the purge of
+  /// the last one reads the next.
   func loadDeadGenerations() {
     guard let file = engine.file, !engine.options.isReadOnly else { return }
     do {

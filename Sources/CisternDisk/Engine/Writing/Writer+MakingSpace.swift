@@ -39,7 +39,8 @@ extension Writer {
     // The smaller limits bound the number of extents then.
     if error.code == .noSpace { extents?.experience.ceiling.remove() }
     guard !hadRecords else { return }
-    // The pages that LMDB keeps in use can divide the free ones. Each commit moves them, so a large record may fit later.
+    // The pages that LMDB keeps in use can divide the free ones. Each commit moves them, so a large record may fit
+    // later.
     try mergeFreeLists(of: file)
     if commit.attempts.noteEmptyFile() > Writer.mostAttemptsInEmptyFile {
       guard commit.position < commit.group.count else { throw error }
@@ -149,7 +150,7 @@ extension Writer {
     in file: DiskFile, during commit: inout CommitState,
     _ body: (inout WriteStep, inout IndexTransaction) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {
-    var leaving: [EvictedKey] = []
+    var evictedKeys: [EvictedKey] = []
     let invalidationVersions = engine.invalidationVersions
     do throws(LMDBError) {
       let (result, evicted) = try commitSeparately(in: file) {
@@ -157,20 +158,20 @@ extension Writer {
         step.records.setPosition(commit.position)
         let result = try body(&step, &transaction)
         let evicted = step.records.evicted
-        leaving = commit.leaving(evicted, among: engine.partitions, since: invalidationVersions)
-        for key in leaving { key.note() }
+        evictedKeys = commit.evictedKeys(evicted, among: engine.partitions, since: invalidationVersions)
+        for key in evictedKeys { key.note() }
         return (result, evicted)
       }
-      commit.note(evicted, leaving: leaving, among: engine.partitions)
+      commit.note(evicted, evictedKeys: evictedKeys, among: engine.partitions)
       return result
     } catch {
-      for key in leaving { key.withdraw() }
+      for key in evictedKeys { key.withdraw() }
       throw error
     }
   }
 
-  /// The number of attempts for an item or batch. A large record needs pages in a row, for which nearly all others can have to
-  /// leave. Another process can fill a part of the room in between.
+  /// The number of attempts for an item or batch. A large record needs pages in a row, for which nearly all others can
+  /// have to leave. Another process can fill a part of the room in between.
   private static let mostFullMaps = 256
   /// The number of attempts for a record that finds no room in a file without other records.
   private static let mostAttemptsInEmptyFile = 8
@@ -195,8 +196,8 @@ extension Writer {
 
   /// Lets LMDB merge its lists of free pages, after it found no pages in a row in a file without records.
   ///
-  /// The lists are in pages, too. After many small transactions, these pages divide the free ones. LMDB merges the lists that
-  /// it reads in a search for pages in a row, if it finds these.
+  /// The lists are in pages, too. After many small transactions, these pages divide the free ones. LMDB merges the
+  /// lists that it reads in a search for pages in a row, if it finds these.
   private func mergeFreeLists(of file: DiskFile) throws(LMDBError) {
     var pages = deviceRoom.limits.largestRecord / DiskLimits.pageSize
     while pages > 1 {

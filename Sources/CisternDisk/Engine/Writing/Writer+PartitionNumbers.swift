@@ -6,7 +6,7 @@ import LMDB
 extension Writer {
   /// Returns whether the next item or batch waits for a partition number.
   func lacksPartitionNumber(_ commit: CommitState) -> Bool {
-    guard let names = extents?.names, commit.position < commit.group.count else { return false }
+    guard let names = extents?.partitionNumbers, commit.position < commit.group.count else { return false }
     var generations: [ObjectIdentifier: Generation] = [:]
     for index in commit.group.unit(from: commit.position) {
       let item = commit.group[index]
@@ -15,10 +15,11 @@ extension Writer {
     return names.areLacking(for: generations.values)
   }
 
-  /// Purges dead generations, whose numbers can then name others. Without dead generations, gives up the next item or batch.
+  /// Purges dead generations, whose numbers can then name others. Without dead generations, gives up the next item or
+  /// batch.
   ///
-  /// The commit group waits for the purge, so no further transaction follows once the next item or batch has its numbers.
-  /// No eviction of records frees a number. Returns false if the file has no room for a purge.
+  /// The commit group waits for the purge, so no further transaction follows once the next item or batch has its
+  /// numbers. No eviction of records frees a number. Returns false if the file has no room for a purge.
   func freePartitionNumbers(for commit: inout CommitState) throws(LMDBError) -> Bool {
     if deadGenerations.isEmpty { loadDeadGenerations() }
     guard !deadGenerations.isEmpty else {

@@ -10,7 +10,8 @@ import Synchronization
 #endif
 
 extension Writer {
-  /// The number of turns of a wait for a reader, of a millisecond each, after which the readers of dead processes are cleared.
+  /// The number of turns of a wait for a reader, of a millisecond each, after which the readers of dead processes are
+  /// cleared.
   private static let turnsBetweenReaderChecks = 10
   /// The time that a backup or a verification gets to end by itself, in nanoseconds.
   private static let longReadGrace: UInt64 = 100_000_000

@@ -8,7 +8,8 @@ extension Writer {
   /// file.
   ///
   /// - Parameter error: The reason.
-  /// - Returns: Whether the open file has all commits of the former one, because another process has replaced that one before.
+  /// - Returns: Whether the open file has all commits of the former one, because another process has replaced that one
+  ///   before.
   /// - Throws: `LMDBError` if no file can be opened.
   @discardableResult
   func replaceFile(because error: LMDBError) throws(LMDBError) -> Bool {
@@ -65,7 +66,8 @@ extension Writer {
     return try reopenFile()
   }
 
-  /// Closes the file, and opens the one that is now in the directory. Returns whether it has all commits of the former one.
+  /// Closes the file, and opens the one that is now in the directory. Returns whether it has all commits of the former
+  /// one.
   @discardableResult
   func reopenFile() throws(LMDBError) -> Bool {
     let old = engine.file
@@ -77,7 +79,8 @@ extension Writer {
 
   /// Claims the directory to which the path leads now, unless the engine has it.
   ///
-  /// Throws if another engine of this process has the directory. The store then works in memory only, and tries again later.
+  /// Throws if another engine of this process has the directory. The store then works in memory only, and tries again
+  /// later.
   private func followDirectory(_ opening: inout DiskOpening) throws(LMDBError) {
     var claim = engine.claim
     let isInPlace = claim.isInPlace()
@@ -105,7 +108,8 @@ extension Writer {
     engine.claim = claim
   }
 
-  /// Opens the data file in the directory, or begins an empty one. Returns whether it has all commits of the former one.
+  /// Opens the data file in the directory, or begins an empty one. Returns whether it has all commits of the former
+  /// one.
   @discardableResult
   func openFreshFile() throws(LMDBError) -> Bool {
     var options = engine.options
@@ -157,8 +161,8 @@ extension Writer {
     }
   }
 
-  /// Makes readers use the file, after its generations and invalidations are known. Returns whether it has all commits of the
-  /// former file.
+  /// Makes readers use the file, after its generations and invalidations are known. Returns whether it has all commits
+  /// of the former file.
   ///
   /// Throws before it changes anything if it cannot compare the two.
   private func follow(_ file: DiskFile) throws(LMDBError) -> Bool {
@@ -183,7 +187,8 @@ extension Writer {
 
   /// Returns whether the file has all commits that the partitions know.
   ///
-  /// A damaged file counts as one that lacks commits: the next step sets it aside. After any other error the answer is unknown.
+  /// A damaged file counts as one that lacks commits: the next step sets it aside. After any other error the answer is
+  /// unknown.
   private func areAllPartitionsContinued(by file: DiskFile) throws(LMDBError) -> Bool {
     do {
       try engine.injectFault(engine.options.faults.atComparison(), in: "compare the data file")

@@ -34,8 +34,8 @@ final class Writer {
   var fileIdentity: StoreIdentity?
   /// The report of older or missing contents that a failed attempt to open the file again has found.
   var historyReport: StoreReport?
-  /// Whether the newest meta page may be missing on the device, although the next write-through would succeed. A commit with
-  /// changes ends this.
+  /// Whether the newest meta page may be missing on the device, although the next write-through would succeed. A commit
+  /// with changes ends this.
   var needsNewMetaPage: Bool
   /// Whether the last owner has closed the store.
   private(set) var isStopping = false

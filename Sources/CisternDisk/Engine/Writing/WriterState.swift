@@ -15,7 +15,8 @@ struct WriterState: Sendable {
   ///
   /// A file that had no room for the last attempt would otherwise be tried without a pause.
   var maintenancePausedUntil: UInt64?
-  /// Whether a reader has found a defect of the file. Its replacement needs no room in it, so a pause does not delay maintenance.
+  /// Whether a reader has found a defect of the file. Its replacement needs no room in it, so a pause does not delay
+  /// maintenance.
   var needsRepair = false
   /// The number of commits since the last maintenance, while maintenance is due.
   private var commitsBeforeMaintenance = 0

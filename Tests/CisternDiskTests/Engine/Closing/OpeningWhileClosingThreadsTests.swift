@@ -40,7 +40,8 @@ import Testing
     }.value
   }
 
-  /// Returns a closure in which two threads meet: a call blocks its thread until the other thread has made as many calls.
+  /// Returns a closure in which two threads meet: a call blocks its thread until the other thread has made as many
+  /// calls.
   private static func meetings() -> @Sendable () -> Void {
     let arrivals = Monitor(0)
     return {

@@ -96,7 +96,7 @@ import Testing
       let delivered = DeliveredReports()
       let tier = try openTier(scratch, limit: .mebibytes(1), delivered: delivered)
       let cache = try tier.cache()
-      try expectWholeBatches(in: cache, notBefore: flushed, "round \(round)")
+      expectWholeBatches(in: cache, notBefore: flushed, "round \(round)")
       #expect(delivered.reportCodes == [])
       #expect(tier.checkInvariants() == [])
       _ = cache.stageRemovalOfAll()

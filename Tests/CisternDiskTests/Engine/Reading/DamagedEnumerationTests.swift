@@ -7,8 +7,8 @@ import Testing
 
 /// Enumerations of a file in which keys or items are damaged, while the store is open.
 @Suite struct DamagedEnumerationTests {
-  /// Reads all chunks of a limit. Returns the number of chunks, or nil if the enumeration fails or has too many. Each key must come
-  /// once at most.
+  /// Reads all chunks of a limit. Returns the number of chunks, or nil if the enumeration fails or has too many. Each
+  /// key must come once at most.
   private func chunkCount(of cache: DiskPartition, limit: Int) throws -> Int? {
     var position: KeyPosition?
     var keys: Set<[UInt8]> = []

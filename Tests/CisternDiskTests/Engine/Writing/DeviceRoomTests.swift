@@ -96,7 +96,7 @@ import Testing
       // The groups of a pause do not ask for the free space.
       for _ in 0..<pause {
         let outcome = room.beginGroup(pages: 1000) {
-          Issue.record("asked")
+          Issue.record("the store asked for the free space during a pause")
           return nil
         }
         #expect(outcome == .unchanged)

@@ -96,12 +96,13 @@ import Testing
     #expect((limits.pagesPerTransaction + 24) * 8 + header <= 4096)
   }
 
-  /// The pages that LMDB keeps in use can divide the free pages, although a large record needs pages in a row. Each commit
-  /// moves them.
+  /// The pages that LMDB keeps in use can divide the free pages, although a large record needs pages in a row. Each
+  /// commit moves them.
   @Test func `a record that finds no room in an empty file is tried again after some commits`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
-    // The record's transaction fails seven times. The first attempt to make room commits twice, and later ones four times.
+    // The record's transaction fails seven times. The first attempt to make room commits twice, and later ones four
+    // times.
     let failing = Set([0, 3] + (0..<5).map { 8 + 5 * $0 })
     let count = Guarded(-1)
     let faults = DiskFaults {

@@ -9,7 +9,7 @@ import Testing
 
 /// Writes for which the device or the file has no room.
 @Suite struct DiskRoomTests {
-  @Test func `a full device is met by evicting, where that is enough`() async throws {
+  @Test func `a write on a full device evicts records, if that makes enough room`() async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()
     let failing = Switch<DiskFaults.Fault>()
@@ -39,7 +39,7 @@ import Testing
     cache.put("other", bytes("other"))
     try await tier.flush()
     guard case .refused = cache.put("k", value(1, size: 130_000)) else {
-      Issue.record("taken")
+      Issue.record("the store took a record that is larger than an eighth of the limit")
       return
     }
     #expect(cache.get("k") == nil)
@@ -47,7 +47,7 @@ import Testing
     #expect(cache.keys() == ["other"])
     #expect(cache.statistics.refused == 1)
     guard case .staged = cache.put("k", value(2, size: 120_000)) else {
-      Issue.record("refused")
+      Issue.record("the store refused a record that is smaller than an eighth of the limit")
       return
     }
     try await tier.flush()
@@ -109,7 +109,8 @@ import Testing
     try await tier.close()
   }
 
-  /// The taken writes count until the end of their commit, so no write that is staged meanwhile exceeds the limit anew.
+  /// The writes of a commit count until its end, so the amount is above the limit all the time. Writes that are staged
+  /// during the commit therefore do not request another one.
   @Test func `a caller that waits for room is resumed although more than the limit is staged during the commit`()
     async throws
   {

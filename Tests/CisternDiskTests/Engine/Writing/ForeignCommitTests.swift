@@ -74,7 +74,8 @@ import Testing
   @Test func `a commit that is published late leaves the generation of another process's later commit`() {
     let partition = Partition(name: "values")
     partition.learn(generation: .first, transaction: 9)
-    // Between the commit of this process and its publication, a reader learns that another process cleared the partition.
+    // Between the commit of this process and its publication, a reader learns that another process cleared the
+    // partition.
     partition.learn(generation: .zero, transaction: 11)
     partition.publish(generation: .first, clearCount: partition.clearCount, transaction: 10)
     #expect(partition.generation == .zero)

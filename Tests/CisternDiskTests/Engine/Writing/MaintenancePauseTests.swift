@@ -56,7 +56,8 @@ import Testing
     try await tier.close()
   }
 
-  /// The walk examines the records in several calls, and finds none of them. Only the end of the invalidation needs a transaction.
+  /// The walk examines the records in several calls, and finds none of them. Only the end of the invalidation needs a
+  /// transaction.
   @Test func `maintenance pauses after many attempts without room for the end of a walk`() async throws {
     let scratch = TemporaryDirectory()
     let transactions = Transactions()

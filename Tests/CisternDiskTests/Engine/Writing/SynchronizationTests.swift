@@ -85,8 +85,8 @@ import Testing
     try? await tier.close()
   }
 
-  /// The write-through of the second transaction can have failed because of the meta page of the first one. The system reports
-  /// that only once. The device can be full at the same time.
+  /// The write-through of the second transaction can have failed because of the meta page of the first one. The system
+  /// reports that only once. The device can be full at the same time.
   @Test(arguments: [false, true])
   func `a write-through after a failure confirms earlier commits only if it follows a new one`(
     isFull: Bool

@@ -1,10 +1,6 @@
 import Foundation
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Locking
+import Glibc
 
 /// Another process of this program.
 final class Child {
@@ -37,15 +33,15 @@ final class Child {
   /// Waits for the end of the process, for at most `seconds` seconds.
   func end(within seconds: Int) -> (end: End, said: [String]) {
     let identifier = process.processIdentifier
-    let hung = HungFlag()
+    let isHung = Guarded(false)
     let killer = DispatchWorkItem {
-      hung.raise()
+      isHung.withLock { $0 = true }
       _ = Glibc.kill(identifier, SIGKILL)
     }
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds), execute: killer)
     let said = lines()
     killer.cancel()
-    if hung.isRaised { return (.hung, said) }
+    if isHung.withLock({ $0 }) { return (.hung, said) }
     return (
       process.terminationReason == .uncaughtSignal
         ? .signal(process.terminationStatus) : .exited(process.terminationStatus), said
@@ -60,15 +56,6 @@ final class Child {
     lines.removeLast()
     return lines.map(String.init)
   }
-}
-
-private final class HungFlag: @unchecked Sendable {
-  // Guarded by the lock.
-  private var value = false
-  private let lock = NSLock()
-
-  func raise() { lock.withLock { value = true } }
-  var isRaised: Bool { lock.withLock { value } }
 }
 
 func say(_ text: String) {

@@ -6,7 +6,7 @@ import Testing
 @testable import CisternDisk
 
 /// The state of an evicted key between the transaction that removes its record and the acknowledgment of its loss.
-@Suite struct DiskLeavingTests {
+@Suite struct EvictedKeyTests {
   /// A tier that is too small for all keys, and the keys that were lost at the end of each transaction.
   private final class Watched: Sendable {
     let partition = Guarded<Partition?>(nil)
@@ -164,7 +164,8 @@ import Testing
     let delivered = DeliveredReports()
     let marks = Switch<RecencyBitmap>()
     // All records count as read at each commit, and get second chances until the commit group has used them up. From
-    // then on, the oldest record is evicted even if it was just written: a record that replaces another keeps its place.
+    // then on, the oldest record is evicted even if it was just written: a record that replaces another keeps its
+    // place.
     let tier = try openTier(
       scratch, limit: .kibibytes(256), delivered: delivered, interval: .unreachable,
       faults: DiskFaults {
