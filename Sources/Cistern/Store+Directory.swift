@@ -21,11 +21,14 @@ extension Store {
   ///
   /// - Throws: `CisternError` in these cases:
   ///   - The directory is open with other settings. The code is ``CisternError/Code/conflictingOpen``.
-  ///   - Another process has the directory open with another limit or layout. Or the directory was renamed, and the store of the
-  ///     former path cannot leave it, because the disk fails. The code is ``CisternError/Code/storeInUse``.
-  ///   - A report handler or a body of `withBytes` opens a directory whose last store is closing, or that the store of its
-  ///     former path has not left. That store could wait for the thread. The code is ``CisternError/Code/storeInUse``.
-  ///   - A limit or the commit interval is invalid, or the disk limit is below 4 MiB and the layout ``DiskLayout/dense``.
+  ///   - Another process has the directory open with another limit or layout. Or the directory was renamed, and the
+  ///     store of the former path cannot leave it, because the disk fails. The code is
+  ///     ``CisternError/Code/storeInUse``.
+  ///   - A report handler or a body of `withBytes` opens a directory whose last store is closing, or that the store of
+  ///     its former path has not left. That store could wait for the thread. The code is
+  ///     ``CisternError/Code/storeInUse``.
+  ///   - A limit or the commit interval is invalid, or the disk limit is below 4 MiB and the layout
+  ///     ``DiskLayout/dense``.
   ///   - The path leads to a file, or the process may not write to the directory.
   ///   - The disk has no room for an empty store.
   public convenience init(

@@ -5,8 +5,8 @@ import Locking
 extension Store {
   /// Checks every committed record: its checksum, its place in the eviction order, and the counts of the caches.
   ///
-  /// The store can be in use, also by other processes. The check changes nothing: a damaged record is removed when it is
-  /// next read. A thread of the library does the work.
+  /// The store can be in use, also by other processes. The check changes nothing: a damaged record is removed when it
+  /// is next read. A thread of the library does the work.
   ///
   /// The check reads one snapshot, and the file cannot reuse the pages of a snapshot. If the store needs them for its
   /// writes, the check ends with an error. The writes of other processes cannot end it: they report
@@ -28,8 +28,8 @@ extension Store {
   /// - Records with their tags, times and schema versions.
   /// - Invalidations, also those whose records are not removed yet.
   ///
-  /// It does not contain values that are in memory only. The copy is compact, and has the disk limit of the store. It can
-  /// be opened with any limit; a smaller one keeps the newest records.
+  /// It does not contain values that are in memory only. The copy is compact, and has the disk limit of the store. It
+  /// can be opened with any limit; a smaller one keeps the newest records.
   ///
   /// The store can be in use, also by other processes. A thread of the library does the work:
   ///
@@ -66,16 +66,16 @@ extension Store {
     public let after: ByteCount
     /// The number of damaged records, which the new file omits. Zero if the file stays.
     ///
-    /// The number is zero also for the layout ``DiskLayout/ordered``. A compaction copies the pages of such a file, and reads no
-    /// record. A damaged record is then removed when it is next read.
+    /// The number is zero also for the layout ``DiskLayout/ordered``. A compaction copies the pages of such a file, and
+    /// reads no record. A damaged record is then removed when it is next read.
     public let damagedRecordCount: Int
   }
 
   /// Replaces the data file of a store with a copy that is as small as its records allow.
   ///
   /// Records that were removed or invalidated, and are still in the file, are removed first. The copy has all other
-  /// sound records. If it would not be smaller, the file stays. If this fails, or if the process is killed, the file or its
-  /// copy is there, complete. A thread of the library does the work.
+  /// sound records. If it would not be smaller, the file stays. If this fails, or if the process is killed, the file or
+  /// its copy is there, complete. A thread of the library does the work.
   ///
   /// - Parameter directory: The directory of the store. No process may have the store open, because an open file cannot
   ///   be replaced.

@@ -8,8 +8,8 @@ import Locking
 final class StoreRegistry: Sendable {
   static let shared = StoreRegistry()
 
-  /// A class, because debug builds of Swift 6.3 cannot chain on an absent key of a dictionary of structures with weak references. They
-  /// read undefined memory.
+  /// A class, because debug builds of Swift 6.3 cannot chain on an absent key of a dictionary of structures with weak
+  /// references. They read undefined memory.
   private final class Reference: Sendable {
     weak let store: SharedStore?
     /// The identity of the shared state. It differs from that of a later state, even during deinitialization.

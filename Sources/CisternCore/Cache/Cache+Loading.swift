@@ -139,8 +139,8 @@ extension Cache {
     loadedInMemory(table.hashed(key), accepting: policy)
   }
 
-  /// Returns a value like ``usableInMemory(_:accepting:)``, with its details. Not inlined, so that a load does not copy the
-  /// policy.
+  /// Returns a value like ``usableInMemory(_:accepting:)``, with its details. Not inlined, so that a load does not copy
+  /// the policy.
   @inlinable
   @inline(never)
   func loadedInMemory(_ key: HashedKey<Key>, accepting policy: LoadPolicy?) -> Loaded<Value>? {

@@ -11,8 +11,8 @@ extension Cache {
   ///   - fetch: The closure that returns the outcome of a request to the origin.
   /// - Returns: The value with its source and lifetime; nil if the origin has no value
   ///   (``FetchOutcome/absent(expiry:)``).
-  /// - Throws: As ``value(forKey:expiry:tags:policy:fetch:)``, without ``CisternError/Code/noValue``. `CisternError` with
-  ///   the code ``CisternError/Code/invalidArgument`` if the fetch keeps a stored value that does not exist.
+  /// - Throws: As ``value(forKey:expiry:tags:policy:fetch:)``, without ``CisternError/Code/noValue``. `CisternError`
+  ///   with the code ``CisternError/Code/invalidArgument`` if the fetch keeps a stored value that does not exist.
   /// - Complexity: O(1) for a hit in memory.
   @inlinable
   public nonisolated(nonsending) func load(
@@ -42,8 +42,8 @@ extension Cache {
   ///
   /// - A flight of the key is in progress.
   /// - A refresh of the key failed within ``CacheConfiguration/refreshRetryInterval``, even if the key was written
-  ///   since. The failed load of a key without a value does not prevent a refresh. A cache remembers the failures of about 16,000
-  ///   keys.
+  ///   since. The failed load of a key without a value does not prevent a refresh. A cache remembers the failures of
+  ///   about 16,000 keys.
   /// - The value is stale, and a load of it failed within that time.
   ///
   /// - Parameters:

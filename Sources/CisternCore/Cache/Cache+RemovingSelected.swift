@@ -3,21 +3,21 @@
 extension Cache {
   /// Removes every key for which `isRemoved` returns true, one after the other, from both tiers.
   ///
-  /// The closure receives the keys that have a value, fresh or in grace, and those that are being fetched or edited. A fetch of
-  /// a selected key that was in progress when the call began is not stored, and its waiters get the value. Keys that are stored
-  /// during the call may stay. The call ends expired values, as a look-up does. If a tag or a prefix covers the keys,
-  /// ``removeAll(tagged:context:)`` and `removeAll(withPrefix:)` visit no key.
+  /// The closure receives the keys that have a value, fresh or in grace, and those that are being fetched or edited. A
+  /// fetch of a selected key that was in progress when the call began is not stored, and its waiters get the value.
+  /// Keys that are stored during the call may stay. The call ends expired values, as a look-up does. If a tag or a
+  /// prefix covers the keys, ``removeAll(tagged:context:)`` and `removeAll(withPrefix:)` visit no key.
   ///
-  /// If the second tier cannot be read, its keys are unknown. The call then removes all records of the cache from it instead, and
-  /// sends a ``StoreReport``. Memory keeps the values for which `isRemoved` returned false. Observers receive
-  /// ``Change/Event/cleared``, and these values again.
+  /// If the second tier cannot be read, its keys are unknown. The call then removes all records of the cache from it
+  /// instead, and sends a ``StoreReport``. Memory keeps the values for which `isRemoved` returned false. Observers
+  /// receive ``Change/Event/cleared``, and these values again.
   ///
   /// - Parameters:
   ///   - isRemoved: The closure that chooses the keys. It is called outside all locks and transactions, once for a key.
   ///   - context: The writer, for ``Change/context``.
-  /// - Returns: The number of removed keys, without those that could not be read. A key counts if it had a value, fresh or in
-  ///   grace. A key that was only being fetched does not count. Neither does a key whose record a newer schema version wrote. That
-  ///   record is removed, and the key was absent for readers and observers.
+  /// - Returns: The number of removed keys, without those that could not be read. A key counts if it had a value, fresh
+  ///   or in grace. A key that was only being fetched does not count. Neither does a key whose record a newer schema
+  ///   version wrote. That record is removed, and the key was absent for readers and observers.
   /// - Throws: The error of `isRemoved`. Keys that were removed before stay removed.
   /// - Complexity: O(*n*) for *n* keys, on the calling thread. The disk is read in small steps.
   @discardableResult
@@ -55,7 +55,8 @@ extension Cache {
 
   /// Returns the keys of both tiers, and whether the second tier could list all of its keys.
   private func keySources() -> (sources: [Key: KeySource], isComplete: Bool) {
-    // Opened before memory is read: it gets the keys whose records the tier loses until then, and that memory alone holds.
+    // Opened before memory is read: it gets the keys whose records the tier loses until then, and that memory alone
+    // holds.
     let token = table.walks.open()
     var sources: [Key: KeySource] = [:]
     for key in keysInMemory { sources[key] = .unconfirmed }
@@ -80,7 +81,8 @@ extension Cache {
 
   /// Returns the keys that memory may hold alone since the token was opened, after the records are listed.
   ///
-  /// The order matters, as in an enumeration: a key leaves the lost keys of the tier after it is in the list of the token.
+  /// The order matters, as in an enumeration: a key leaves the lost keys of the tier after it is in the list of the
+  /// token.
   private func lostKeys(of secondTier: SecondTierBinding<Key>, since token: WalkToken) -> [Key] {
     let partition = secondTier.partition
     let hasLostFile = partition.hasLostFile
@@ -109,8 +111,8 @@ extension Cache {
     return loader.lifetimes.isGone(metadata) ? .absent : .present
   }
 
-  /// Removes all records of the second tier in place of those that it could not list. Otherwise, they would be readable again when
-  /// the tier is.
+  /// Removes all records of the second tier in place of those that it could not list. Otherwise, they would be readable
+  /// again when the tier is.
   private func removeUnlistedRecords() {
     guard let partition = secondTier?.partition, partition.mode != .closed else { return }
     partition.requireRemovalOfAll()

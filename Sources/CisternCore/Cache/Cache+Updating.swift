@@ -12,8 +12,8 @@ extension Cache {
   /// invalidation of other values does not disturb it. The closure should therefore only change the value, and must not
   /// write the key itself. If it throws, or the task is cancelled, nothing changes.
   ///
-  /// Over a second tier of your own that does not invalidate exactly, each invalidation removes all values. The closure then
-  /// runs again without a value, if it received one (``SecondTierPartition/invalidatesExactly``).
+  /// Over a second tier of your own that does not invalidate exactly, each invalidation removes all values. The closure
+  /// then runs again without a value, if it received one (``SecondTierPartition/invalidatesExactly``).
   ///
   /// The call returns when the value is readable; ``commitUpdate(forKey:expiry:tags:context:_:)`` waits for the disk. A
   /// fetch of the key in progress is not stored. The new value replaces the old one, and is not merged.

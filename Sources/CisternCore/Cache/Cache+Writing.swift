@@ -45,7 +45,8 @@ extension Cache {
   ///   - value: The value.
   ///   - key: The key.
   ///   - expiry: The value's lifetime; nil for the one that the value itself or the cache gives.
-  ///   - tags: The tags of the value; nil for those that the value itself gives, or, in a cache that merges, for those of the cached value.
+  ///   - tags: The tags of the value; nil for those that the value itself gives, or, in a cache that merges, for those
+  ///     of the cached value.
   ///   - context: The writer, for ``Change/context``.
   /// - Complexity: O(1), and the encoding.
   public nonisolated(nonsending) func setValueWithoutBlocking(
@@ -64,7 +65,8 @@ extension Cache {
   ///   - value: The value.
   ///   - key: The key.
   ///   - expiry: The value's lifetime; nil for the one that the value itself or the cache gives.
-  ///   - tags: The tags of the value; nil for those that the value itself gives, or, in a cache that merges, for those of the cached value.
+  ///   - tags: The tags of the value; nil for those that the value itself gives, or, in a cache that merges, for those
+  ///     of the cached value.
   ///   - context: The writer, for ``Change/context``.
   /// - Throws: `CisternError` if the disk refuses the value or fails. Memory holds the value nevertheless, if it can.
   ///   `CisternError` also if the value cannot be merged with the cached one, which stays.

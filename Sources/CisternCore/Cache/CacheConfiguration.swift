@@ -58,7 +58,8 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// Whether a load may return its stale value after a fetch failed with this error; nil for all errors.
   ///
   /// If it returns false, the callers get the error, and the stale value stays. Later loads that would return the stale
-  /// value only after a failure fetch again, also during the pause of ``refreshRetryInterval``. Background refreshes pause.
+  /// value only after a failure fetch again, also during the pause of ``refreshRetryInterval``. Background refreshes
+  /// pause.
   ///
   /// Not called for a timeout, nor for a fetch that the circuit breaker rejected: these return the stale value. Called
   /// outside all locks, once for each failed or cancelled fetch of a key and once for each caller with a stale value.

@@ -7,7 +7,7 @@ public enum CacheTiers: String, Sendable, Hashable, CaseIterable {
   /// The second tier only, for values that are large or seldom read. Each look-up reads the second tier. Concurrent
   /// loads share one fetch, as in every cache.
   ///
-  /// If the store is closed or read-only, a write is lost, and is reported as ``StoreReport/Code/refused``. A batch or the
-  /// save of a draft throws instead, and stores nothing in any cache. It also throws while the disk fails.
+  /// If the store is closed or read-only, a write is lost, and is reported as ``StoreReport/Code/refused``. A batch or
+  /// the save of a draft throws instead, and stores nothing in any cache. It also throws while the disk fails.
   case secondTierOnly
 }

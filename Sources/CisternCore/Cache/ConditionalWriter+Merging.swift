@@ -18,8 +18,8 @@ extension ConditionalWriter {
     }
   }
 
-  /// The meaning of an arriving value for flights in progress. If the cache merges, they are merged under the value. Otherwise,
-  /// they are over.
+  /// The meaning of an arriving value for flights in progress. If the cache merges, they are merged under the value.
+  /// Otherwise, they are over.
   @inlinable
   var newValueEffect: WriteEffect { merge == nil ? .replacement : .addition }
 
@@ -74,7 +74,7 @@ struct MergeBase<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// Ends the watch of the key. Call it once, when the flight has published or failed.
   @inlinable
-  func end() { table.unwatch(key) }
+  func end() { table.unwatch(key, as: .fetch) }
 }
 
 /// A fetched value on its way into the cache.

@@ -53,10 +53,9 @@ public struct FetchOutcome<Value: Sendable>: Sendable {
   /// Returns the stored value (``FetchContext/stored``) and gives it a new lifetime, which begins now. For an origin
   /// that answers "not modified".
   ///
-  /// A value with a current record on disk is not encoded again. If only its times change, a value of 4 KiB or more is not written to
-  /// the disk again.
-  /// Observers are not notified, because the key's value stays the same. If the record was replaced by another process,
-  /// removed or evicted since the flight began, nothing is stored.
+  /// A value with a current record on disk is not encoded again. If only its times change, a value of 4 KiB or more is
+  /// not written to the disk again. Observers are not notified, because the key's value stays the same. If the record
+  /// was replaced by another process, removed or evicted since the flight began, nothing is stored.
   ///
   /// If the context has no stored value, the load throws ``CisternError/Code/invalidArgument``.
   ///

@@ -31,8 +31,8 @@ public struct Loaded<Value: Sendable>: Sendable {
 
   /// The time since the value was stored, or since a fetch confirmed it (``FetchOutcome/keepStored(expiry:tags:)``).
   ///
-  /// Zero for a value that a fetch has just returned. The value of an unconfirmed edit has the age of the edit. Nil if the
-  /// cache does not measure it (``CacheConfiguration/measuresAge``).
+  /// Zero for a value that a fetch has just returned. The value of an unconfirmed edit has the age of the edit. Nil if
+  /// the cache does not measure it (``CacheConfiguration/measuresAge``).
   public var age: Duration? { details?.age }
 
   /// The time to the end of the lifetime; negative for a stale value.

@@ -32,12 +32,12 @@ extension Loader {
     return records.described(held.value, held.timing, from: .memory, isStale: isStale)
   }
 
-  /// Returns whether a load that joined a flight may use the value that the flight announced. If not, the method ends the flight's
-  /// entry or withdraws the announcement, and the load must look again.
+  /// Returns whether a load that joined a flight may use the value that the flight announced. If not, the method ends
+  /// the flight's entry or withdraws the announcement, and the load must look again.
   ///
   /// The tags of an announced value are not known. A load that began after an invalidation that began after the flight
-  /// therefore waits for the result, whose tags are compared. A load of a key that unconfirmed edits remove starts another
-  /// flight, because the edits may have begun after the announcement.
+  /// therefore waits for the result, whose tags are compared. A load of a key that unconfirmed edits remove starts
+  /// another flight, because the edits may have begun after the announcement.
   ///
   /// - Returns: Whether the load may use the value.
   @usableFromInline

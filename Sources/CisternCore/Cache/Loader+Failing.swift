@@ -16,8 +16,8 @@ extension Loader {
   /// Returns the pause that begins with a failure now.
   ///
   /// - Parameter outcome: The outcome of the flight; nil for one that takes too long.
-  /// - Returns: The pause. It lets no load return a stale value if the error must reach the callers. A fetch that the circuit
-  ///   breaker rejected sent no request, so the pause ends when the breaker permits the next one.
+  /// - Returns: The pause. It lets no load return a stale value if the error must reach the callers. A fetch that the
+  ///   circuit breaker rejected sent no request, so the pause ends when the breaker permits the next one.
   @usableFromInline
   func retryPause(after outcome: FlightOutcome<Value>? = nil) -> RetryPause {
     var (length, permitsFallback) = (settings.refreshRetryInterval, true)
@@ -31,8 +31,7 @@ extension Loader {
 
   /// Counts and reports the failure of a flight, before it completes.
   ///
-  /// A flight that was abandoned, or whose key was written, has not failed, because the entry is no longer the
-  /// flight's. Neither has the flight of a key that a bulk fetch omitted.
+  /// A flight that was abandoned has not failed. Neither has the flight of a key that a bulk fetch omitted.
   ///
   /// - Returns: The error for the waiters.
   @usableFromInline
@@ -41,9 +40,11 @@ extension Loader {
   ) -> any Error {
     let rejection = error as? CircuitRejection
     let error = rejection?.error(location: reports.location(of: key.key)) ?? error
-    guard isOwn else {
-      flight.noteDisowned()
-      return error
+    if !isOwn {
+      // The older value stays if another flight has replaced this one.
+      if !flight.isReplaced { flight.noteDisowned() }
+      // A write or another flight took the entry, but callers still wait for this fetch.
+      guard flight.isAwaited else { return error }
     }
     table.count(key.hash) { counters in
       if rejection == nil { counters.failures += 1 } else { counters.rejected += 1 }

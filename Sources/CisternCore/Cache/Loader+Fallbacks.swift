@@ -25,14 +25,15 @@ extension Loader {
   /// - Returns: The older value; nil if the caller must not get one.
   func fallbackAfterTimeout(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
     guard let value = usableFallback(of: wait, key) else { return nil }
-    if table.isOwn(wait.flight, of: key) { return value }
+    if wait.flight.isReplaced || table.isOwn(wait.flight, of: key) { return value }
     return wait.flight.isCompleted && !wait.flight.isDisowned ? value : nil
   }
 
   /// Returns the value that the caller of a wait finds when its time is up.
   ///
-  /// The leader of the flight may still be looking in the second tier, or the flight may just have failed. A writer may have set the
-  /// key since. A value that the flight has fetched does not count: its speed must not decide about the timeout.
+  /// The leader of the flight may still be looking in the second tier, or the flight may just have failed. A writer may
+  /// have set the key since. A value that the flight has fetched does not count: its speed must not decide about the
+  /// timeout.
   ///
   /// - Parameters:
   ///   - wait: The wait, which has no older value, or one that was removed or replaced.
@@ -51,8 +52,9 @@ extension Loader {
     case .fetch(fallsBack: true): isStale = true
     case .fetch(fallsBack: false), .gone: return nil
     }
-    return lateHit(
-      read.value, read.timing, from: read.record == nil ? .memory : .secondTier, isStale: isStale, of: key)
+    let source: Loaded<Value>.Source = read.record == nil ? .memory : .secondTier
+    countLateHit(of: wait, key, from: source, isStale: isStale)
+    return records.described(read.value, read.timing, from: source, isStale: isStale)
   }
 
   /// Returns the older value of a wait while it is in grace, if no invalidation since the look-up concerns it.
@@ -63,14 +65,19 @@ extension Loader {
     guard let fallback = waitLimits.fallback else { return nil }
     if !edits.isEmpty, let edited = edits[key.key] { return edited.shown }
     guard fallback.canReplaceFetch(at: lifetimes.now()) else { return nil }
-    if !table.isInvalidated(fallback, of: key, since: waitLimits.invalidationVersion) { return fallback.value }
+    // A flight that another one has replaced does not notice a later write. The look-up does.
+    let isReplaced = wait.flight.isReplaced
+    if !isReplaced, !table.isInvalidated(fallback, of: key, since: waitLimits.invalidationVersion) {
+      return fallback.value
+    }
     return olderValueThatStands(key)
   }
 
   /// Returns the older value of a key that a load still finds.
   ///
-  /// After the end of a flight, a sweep can forget the invalidations since its beginning. All values of that time then count as
-  /// invalidated, although the invalidations may concern other keys. Neither tier returns a value that they concern.
+  /// After the end of a flight, a sweep can forget the invalidations since its beginning. All values of that time then
+  /// count as invalidated, although the invalidations may concern other keys. Neither tier returns a value that they
+  /// concern.
   private func olderValueThatStands(_ key: HashedKey<Key>) -> Value? {
     let time = lifetimes.now()
     if let held = table.peek(key.key, hash: key.hash) { return held.canReplaceFetch(at: time) ? held.value : nil }

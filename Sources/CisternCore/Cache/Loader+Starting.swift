@@ -1,5 +1,3 @@
-// The parts of a flight's start that most loads do not need.
-
 extension Loader {
   /// Starts the task of a flight on the executor of the store.
   @inlinable

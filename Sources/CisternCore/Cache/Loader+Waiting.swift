@@ -144,19 +144,21 @@ extension Loader {
   private func olderValue(_ value: Value, of wait: Wait<Value>, _ key: HashedKey<Key>) -> Loaded<Value> {
     // The value of unconfirmed edits is fresh.
     if let shown = records.loadedFromEdits(key) ?? nil { return shown }
-    return lateHit(value, wait.waitLimits.fallback?.timing, from: wait.waitLimits.source, isStale: true, of: key)
+    let source = wait.waitLimits.source
+    countLateHit(of: wait, key, from: source, isStale: true)
+    guard let timing = wait.waitLimits.fallback?.timing else {
+      return Loaded(value: value, source: source, isStale: true)
+    }
+    return records.described(value, timing, from: source, isStale: true)
   }
 
-  /// Returns a value that a load gets after its wait, and counts the hit, which no look-up counted.
-  func lateHit(
-    _ value: Value, _ timing: Timing?, from source: Loaded<Value>.Source, isStale: Bool, of key: HashedKey<Key>
-  ) -> Loaded<Value> {
+  /// Counts the hit of a load that gets a cached value after its wait. The look-up of the leader counted a miss.
+  func countLateHit(of wait: Wait<Value>, _ key: HashedKey<Key>, from source: Loaded<Value>.Source, isStale: Bool) {
     table.count(key.hash) { counters in
       if isStale { counters.staleHits += 1 }
       if case .memory = source { counters.memoryHits += 1 } else { counters.diskHits += 1 }
+      if case .fetched = wait.source { counters.misses -= 1 }
     }
-    guard let timing else { return Loaded(value: value, source: source, isStale: isStale) }
-    return records.described(value, timing, from: source, isStale: isStale)
   }
 
   private func timedOut(_ key: HashedKey<Key>) -> CisternError {

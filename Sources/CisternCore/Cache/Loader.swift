@@ -6,11 +6,11 @@ import Synchronization
 ///
 /// 1. ``load(_:)`` begins, waits if it must, and returns the result (`FlightResult.swift`; with timeouts or a fallback,
 ///    `Loader+Waiting.swift`).
-/// 2. ``begin(_:_:owner:_:)`` asks the entry table, in one critical section: a hit, a flight to join, or a new flight to lead.
-///    Leaders look in the second tier (`SecondTierReader+Loads.swift`). Bulk loads use ``decide(_:_:priority:work:lendsPermit:)``.
+/// 2. ``begin(_:_:owner:_:)`` asks the entry table, in one critical section: a hit, a flight to join, or a new flight
+///    to lead. Leaders look in the second tier. Bulk loads use ``decide(_:_:priority:work:lendsPermit:)``.
 /// 3. ``start(_:for:priority:)`` starts the flight's task, and ``run(_:for:)`` fetches in it.
 /// 4. ``publish(_:since:)`` stores the value, if the entry is still the flight's (`WritePipeline+Applying.swift`).
-/// 5. The flight completes, and its waiters resume. ``fail(_:of:_:)`` ends a flight without a value (`Loader+Failing.swift`).
+/// 5. The flight completes, and its waiters resume. ``fail(_:of:_:)`` ends a flight without a value.
 @usableFromInline
 final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline typealias Request = LoadRequest<Key, Value>
@@ -103,7 +103,7 @@ extension Loader {
 
   /// Returns a value of memory, joins a flight, or leads a new one, up to the point where the load must wait.
   ///
-  /// Not inlined, so that the frames of waiting tasks are small. A join makes no request, so it copies no reference of one.
+  /// Not inlined, so that the frames of waiting tasks are small. A join copies no reference of a request.
   ///
   /// - Returns: The value, or the wait for a flight.
   /// - Throws: `CisternError` if the policy does not fetch and neither tier has a value.

@@ -63,8 +63,8 @@ extension SecondTierReader {
     return loaded(found, isStale: isStale)
   }
 
-  /// Returns the value that the unconfirmed edits of a key show, with its details, and counts a hit. Returns `.some(nil)` if they
-  /// show none, and nil for a key without edits.
+  /// Returns the value that the unconfirmed edits of a key show, with its details, and counts a hit. Returns
+  /// `.some(nil)` if they show none, and nil for a key without edits.
   func loadedFromEdits(_ key: HashedKey<Key>) -> Loaded<Value>?? {
     guard !edits.isEmpty, let edited = edits[key.key] else { return nil }
     guard let shown = edited.shown else { return .some(nil) }

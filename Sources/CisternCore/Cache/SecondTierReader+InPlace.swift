@@ -68,7 +68,7 @@ extension SecondTierReader {
     }
     switch reading {
     case .noRecord: return nil
-    case .decoded(let preparedValue): return .usable(FoundRecord(preparedValue, rewriting: nil))
+    case .decoded(let preparedValue): return .usable(DecodedRecord(preparedValue, rewriting: nil))
     case .undecodable(let record, let error): return undecodable(record, of: key, error)
     case .copied(let record): return interpret(record, of: key)
     }
@@ -80,7 +80,7 @@ extension SecondTierReader {
     if let secondTier, secondTier.partition.namesOtherCodec(forVersion: schemaVersion) { return .foreign }
     reports.send(
       StoreReport(
-        .notDecodable, "a record could not be decoded and was removed; it is fetched again when it is wanted",
+        .notDecodable, "a record could not be decoded and was removed; the next load fetches it again",
         location: reports.location(of: key.key), cause: error))
     return .unusable(.undecodable, record)
   }

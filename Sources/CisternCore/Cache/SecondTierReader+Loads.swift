@@ -76,7 +76,7 @@ extension SecondTierReader {
   /// - Returns: The value, or the next step of the load.
   @usableFromInline
   func useOlder(
-    _ found: FoundRecord<Value>, _ verdict: Demand.Verdict, for flight: Flight<Value>, of key: HashedKey<Key>
+    _ found: DecodedRecord<Value>, _ verdict: Demand.Verdict, for flight: Flight<Value>, of key: HashedKey<Key>
   ) -> SecondTierLookup<Value> {
     switch verdict {
     case .gone:
@@ -105,7 +105,7 @@ extension SecondTierReader {
   /// Puts a value into memory beside its key's flight, which continues.
   ///
   /// - Returns: Whether the flight is in progress. False if the key was written concurrently, which ends the flight.
-  private func keep(_ found: FoundRecord<Value>, beside flight: Flight<Value>, of key: HashedKey<Key>) -> Bool {
+  private func keep(_ found: DecodedRecord<Value>, beside flight: Flight<Value>, of key: HashedKey<Key>) -> Bool {
     let promotion = promote(
       found, of: key, if: .beside(flight, invalidationVersion: flight.invalidationVersion), isNeeded: true)
     if promotion == .overtaken {
@@ -120,18 +120,18 @@ extension SecondTierReader {
 
   /// Returns the value of a record with its details. The decoding of the record costs more than the details.
   @usableFromInline
-  func loaded(_ found: FoundRecord<Value>, isStale: Bool = false) -> Loaded<Value> {
+  func loaded(_ found: DecodedRecord<Value>, isStale: Bool = false) -> Loaded<Value> {
     described(found.value, found.timing, from: .secondTier, isStale: isStale)
   }
 
-  private func fallback(_ found: FoundRecord<Value>) -> Fallback<Value> {
+  private func fallback(_ found: DecodedRecord<Value>) -> Fallback<Value> {
     Fallback(CachedValue(value: found.value, timing: found.timing, isPersisted: true))
   }
 
   /// Looks in the second tier for a load that has joined a flight, unless it looked beside this flight before.
   ///
-  /// The key can have changed since the look-up beside an earlier flight. The method counts the join if the load waits for the
-  /// flight. Otherwise, it counts the hit alone.
+  /// The key can have changed since the look-up beside an earlier flight. The method counts the join if the load waits
+  /// for the flight. Otherwise, it counts the hit alone.
   ///
   /// - Parameters:
   ///   - flight: The flight that the load has joined.

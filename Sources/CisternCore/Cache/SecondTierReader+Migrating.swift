@@ -25,7 +25,7 @@ extension SecondTierReader {
         staged: .record(key: secondTier.bytes(key.key), metadata, bytes: bytes), replacing: record.identity,
         isMigration: true)
     }
-    return .usable(FoundRecord(PreparedValue(value: migrated, cost: cost, timing: timing), rewriting: rewriting))
+    return .usable(DecodedRecord(PreparedValue(value: migrated, cost: cost, timing: timing), rewriting: rewriting))
   }
 
   /// Returns the value that the user's migration makes of a record; nil if the record must be dropped.
@@ -39,7 +39,7 @@ extension SecondTierReader {
       reports.send(
         StoreReport(
           .notMigrated,
-          "a record of version \(record.metadata.schemaVersion) could not be migrated to version \(schemaVersion) and was removed; it is fetched again when it is wanted",
+          "a record of version \(record.metadata.schemaVersion) could not be migrated to version \(schemaVersion) and was removed; the next load fetches it again",
           location: reports.location(of: key), cause: error))
       return nil
     }

@@ -34,7 +34,7 @@ final class SecondTierReader<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 @usableFromInline
 enum Interpretation<Value: Sendable> {
   /// Its value may be returned and put into memory.
-  case usable(FoundRecord<Value>)
+  case usable(DecodedRecord<Value>)
   /// The record must be removed, for this reason. Indirect, because the identity is large, and look-ups copy the
   /// result.
   indirect case unusable(DiscardReason, RecordIdentity)
@@ -53,9 +53,9 @@ enum Promotion: Sendable {
   case recordLost
 }
 
-/// A value that was read from the second tier.
+/// A record of the second tier, with its decoded value.
 @usableFromInline
-struct FoundRecord<Value: Sendable> {
+struct DecodedRecord<Value: Sendable> {
   @usableFromInline let preparedValue: PreparedValue<Value>
   /// The record to write in place of the one that was read; nil for none.
   @usableFromInline let rewriting: Rewriting?
@@ -90,7 +90,7 @@ extension SecondTierReader {
       let value = try codec.decode(record.bytes, isNegative: record.metadata.isNegative)
       let preparedValue = PreparedValue(value: value, cost: max(1, record.metadata.cost), timing: timing)
       let rewriting = record.metadata.idle == 0 ? nil : rewritingUse(record, timing: timing, of: key.key)
-      return .usable(FoundRecord(preparedValue, rewriting: rewriting))
+      return .usable(DecodedRecord(preparedValue, rewriting: rewriting))
     } catch {
       return undecodable(record.identity, of: key, error)
     }
@@ -110,7 +110,7 @@ extension SecondTierReader {
   @inlinable
   @discardableResult
   func promote(
-    _ found: FoundRecord<Value>, of key: HashedKey<Key>, if condition: WriteCondition<Value>, isNeeded: Bool = false,
+    _ found: DecodedRecord<Value>, of key: HashedKey<Key>, if condition: WriteCondition<Value>, isNeeded: Bool = false,
     hit: RecordHit = .uncounted
   ) -> Promotion {
     // Memory cannot hold the value, and the key is absent there: nothing would change.

@@ -11,9 +11,9 @@ extension WritePipeline {
   @inline(never)
   func store(_ value: EncodedValue<Value>, of key: HashedKey<Key>, options: StoringOptions<Value>) -> WriteOutcome? {
     var outcome = WriteOutcome.nothing
-    let conditionHeld = table.write(EntryWrite(value.preparedValue, if: options.condition), to: key) { had, isHeld in
+    let conditionHeld = table.write(EntryWrite(value.preparedValue, if: options.condition), to: key) { cached, isHeld in
       let situation = WriteSituation(
-        isInMemory: had != nil, isHeld: isHeld, isObserved: observers.isObserved)
+        isInMemory: cached != nil, isHeld: isHeld, isObserved: observers.isObserved)
       let decision = WriteDecision.store(options.effect, isAnnounced: options.isAnnounced, in: situation) {
         presence(of: value.staged?.key)
       } stage: {
@@ -22,7 +22,7 @@ extension WritePipeline {
       }
       if let event = decision.event {
         record(
-          event, of: key.key, replacing: FormerValue(cached: had), value.preparedValue, context: options.context)
+          event, of: key.key, replacing: FormerValue(cached: cached), value.preparedValue, context: options.context)
       }
       return decision
     }
@@ -52,10 +52,10 @@ extension WritePipeline {
   ) -> Bool {
     let conditionHeld = table.write(write.entry, to: key) {
       givesUpLostRecord(write, &effects.outcome)
-    } decide: { had, isHeld in
-      let decision = decide(write, of: key.key, had: had, isHeld: isHeld, &effects)
+    } decide: { cached, isHeld in
+      let decision = decide(write, of: key.key, cached: cached, isHeld: isHeld, &effects)
       if let event = decision.event {
-        let former = FormerValue(cached: had, edited: effects.replacedEdits?.edited)
+        let former = FormerValue(cached: cached, edited: effects.replacedEdits?.edited)
         record(event, of: key.key, replacing: former, write.entry.preparedValue, context: write.context)
       }
       effects.isRefused = decision.counter == .refused
@@ -97,11 +97,11 @@ extension WritePipeline {
   @inlinable
   @inline(__always)
   func decide(
-    _ write: PreparedWrite<Key, Value>, of key: Key, had: CachedValue<Value>?, isHeld: Bool,
+    _ write: PreparedWrite<Key, Value>, of key: Key, cached: CachedValue<Value>?, isHeld: Bool,
     _ effects: inout WriteEffects<Key, Value>
   ) -> WriteDecision {
     var situation = WriteSituation(
-      isInMemory: had != nil, isHeld: isHeld, isObserved: observers.isObserved)
+      isInMemory: cached != nil, isHeld: isHeld, isObserved: observers.isObserved)
     switch write.intent {
     case .store, .promote, .discard, .expire, .noteUse, .loseRecord:
       break
@@ -126,8 +126,8 @@ extension WritePipeline {
     return decision
   }
 
-  /// Stages the removal of a record that the edits of its key could not read, because they announce the end of the value. The
-  /// tier would report the damage as a second end.
+  /// Stages the removal of a record that the edits of its key could not read, because they announce the end of the
+  /// value. The tier would report the damage as a second end.
   @usableFromInline
   @inline(never)
   func removeDamaged(_ keyBytes: [UInt8]?) {
@@ -135,8 +135,8 @@ extension WritePipeline {
     _ = secondTier?.partition.stage(.removal(key: keyBytes), if: .damaged)
   }
 
-  /// Acknowledges the loss of a record, because the edits of its key announce the removal. The report of the tier would be the
-  /// second one.
+  /// Acknowledges the loss of a record, because the edits of its key announce the removal. The report of the tier would
+  /// be the second one.
   @usableFromInline
   @inline(never)
   func acknowledgeLoss(of keyBytes: [UInt8]?) {
@@ -149,7 +149,8 @@ extension WritePipeline {
 
   /// Whether a record loss of the cache is not acknowledged yet, or a loss was noted for this flight.
   ///
-  /// A user's tier does not tell its losses. A loss matters there if a caller has missed the record since the read began.
+  /// A user's tier does not tell its losses. A loss matters there if a caller has missed the record since the read
+  /// began.
   @inlinable
   func mayHaveLostRecord(of flight: Flight<Value>?, since read: ComparedRead?) -> Bool {
     let hasLostKeys = read?.isMissed ?? secondTier?.partition.hasLostKeys ?? false

@@ -7,8 +7,8 @@ extension WritePipeline {
   ///
   /// - Returns: The outcome in the second tier. If a condition does not hold, nothing has happened, and the result is
   ///   nil.
-  /// - Throws: `CisternError` if memory alone cannot hold the batch, or the second tier alone would have to and takes no
-  ///   writes. Nothing has happened then.
+  /// - Throws: `CisternError` if memory alone cannot hold the batch, or the second tier alone would have to and takes
+  ///   no writes. Nothing has happened then.
   @inlinable
   func applyTogether(
     _ writes: [PreparedWrite<Key, Value>], to keys: [HashedKey<Key>], context: WriterContext?
@@ -26,7 +26,7 @@ extension WritePipeline {
     // Replaced edits are released outside the locks.
     var effects = BatchEffects<Key, Value>(batch: batch, context: context)
     defer { withExtendedLifetime(effects) {} }
-    let conditionsHeld = table.writeAll(parts) { had in decideTogether(writes, parts, had: had, &effects) }
+    let conditionsHeld = table.writeAll(parts) { cached in decideTogether(writes, parts, cached: cached, &effects) }
     let ticket = batch.flatMap { secondTier?.partition.endBatch($0) }
     guard conditionsHeld else {
       table.release(reservation)
@@ -48,7 +48,7 @@ extension WritePipeline {
   /// sections of all keys.
   @inlinable
   func decideTogether(
-    _ writes: [PreparedWrite<Key, Value>], _ parts: [BatchPart<Key, Value>], had: [CachedValue<Value>?],
+    _ writes: [PreparedWrite<Key, Value>], _ parts: [BatchPart<Key, Value>], cached: [CachedValue<Value>?],
     _ effects: inout BatchEffects<Key, Value>
   ) -> [WriteDecision] {
     var changes: [PendingChange<Key, Value>] = []
@@ -58,12 +58,12 @@ extension WritePipeline {
       var own = WriteEffects<Key, Value>(batch: effects.batch)
       let key = parts[index].key.key
       let isHeld = parts[index].write.preparedValue != nil
-      let decision = decide(write, of: key, had: had[index], isHeld: isHeld, &own)
+      let decision = decide(write, of: key, cached: cached[index], isHeld: isHeld, &own)
       decisions.append(decision)
       if case .refused = own.outcome { effects.outcome = own.outcome }
       if let replaced = own.replacedEdits { effects.replacedEdits.append(replaced) }
       if let event = decision.event {
-        let former = FormerValue(cached: had[index], edited: own.replacedEdits?.edited)
+        let former = FormerValue(cached: cached[index], edited: own.replacedEdits?.edited)
         let change = pending(event, of: key, replacing: former, write.entry.preparedValue)
         if event == .unannounced {
           observers.recordUnannounced(change)
@@ -86,10 +86,11 @@ extension WritePipeline {
     try partition.checkBatch(of: writes.compactMap { $0.staged }, location: reports.location)
   }
 
-  /// Returns the error of a batch that no tier would hold, because memory does not hold the values and the second tier takes no
-  /// writes. Returns nil if a tier holds it.
+  /// Returns the error of a batch that no tier would hold, because memory does not hold the values and the second tier
+  /// takes no writes. Returns nil if a tier holds it.
   ///
-  /// Call it after the batch has begun, because a close can precede the beginning. It does not divide a batch that has begun.
+  /// Call it after the batch has begun, because a close can precede the beginning. It does not divide a batch that has
+  /// begun.
   @usableFromInline
   func refusal(of writes: [PreparedWrite<Key, Value>], in batch: BatchToken) -> CisternError? {
     guard !usesMemory, let mode = secondTier?.partition.mode(in: batch) else { return nil }

@@ -1,4 +1,4 @@
-/// The way of every write into the two tiers: prepare, decide, apply.
+/// The steps of every write to the two tiers: prepare, decide, apply.
 ///
 /// - *Prepare*, outside all locks: the value is weighed and encoded (`WritePipeline+Preparing.swift`).
 /// - *Decide*, inside the key's critical section: ``WriteDecision`` decides, and stages the write.

@@ -4,7 +4,8 @@
   import Foundation
 #endif
 
-/// The key bytes of a URL are the UTF-8 of its string. If the URL has a base, a zero byte and the bytes of the base follow.
+/// The key bytes of a URL are the UTF-8 of its string. If the URL has a base, a zero byte and the bytes of the base
+/// follow.
 ///
 /// A URL with a base and its absolute form are different keys, because they are not equal. Use `absoluteURL` if both
 /// mean the same.

@@ -2,8 +2,8 @@
 ///
 /// Strings, fixed-width integers, byte arrays, `Data`, `UUID` and `URL` are keys. A custom key type defines its bytes.
 ///
-/// The cache calls both requirements inside read transactions, and `withKeyBytes` also under locks. They must return quickly, must
-/// not block, and must not use the cache.
+/// The cache calls both requirements inside read transactions, and `withKeyBytes` also under locks. They must return
+/// quickly, must not block, and must not use the cache.
 public protocol CacheKey: Hashable, Sendable {
   /// Calls `body` with the key's bytes.
   ///

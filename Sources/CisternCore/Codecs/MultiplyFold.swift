@@ -1,5 +1,5 @@
 /// The step of ``Checksum`` and ``KeyHash``: combines both halves of the product with exclusive or. The result
-/// depends on every bit of both numbers.
+/// depends on every bit of both numbers, unless one of them is zero.
 ///
 /// The step is that of Wang Yi's wyhash.
 @inlinable

@@ -1,5 +1,5 @@
-/// The codec of a cache of optional values. Nil is stored without bytes, and other values as the codec of the wrapped values encodes
-/// them.
+/// The codec of a cache of optional values. Nil is stored without bytes, and other values as the codec of the wrapped
+/// values encodes them.
 public struct OptionalCodec<Wrapped: Codec>: Sendable {
   /// The codec of the wrapped values.
   public let wrapped: Wrapped

@@ -41,7 +41,8 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let parent: any DraftParent<Key, Value>
   let merge: (@Sendable (Value, Value) throws -> Value)?
   let isEqual: (@Sendable (Value, Value) -> Bool)?
-  // Keys and values that are taken out must be released outside the lock, because their deinitializers are the user's code.
+  // Keys and values that are taken out must be released outside the lock, because their deinitializers are the user's
+  // code.
   let state: Guarded<DraftState<Key, Value>>
   let saves = SaveOrder()
 
@@ -89,8 +90,8 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ///   - value: The value.
   ///   - key: The key.
   ///   - expiry: The lifetime of the value, or nil for that of the cache.
-  ///   - tags: The tags of the value, for ``Cache/removeAll(tagged:context:)``, or nil for those of the value below. The
-  ///     description of ``Draft`` has the rule.
+  ///   - tags: The tags of the value, for ``Cache/removeAll(tagged:context:)``, or nil for those of the value below.
+  ///     The description of ``Draft`` has the rule.
   public func setValue(_ value: Value, forKey key: Key, expiry: Expiry? = nil, tags: [String]? = nil) {
     write(.store(value, WriteOptions(expiry: expiry, tags: tags)), to: key)
   }
@@ -154,7 +155,13 @@ extension Draft {
   ///   - count: The number of earlier writes of the key.
   /// - Returns: The write with its value.
   func shown(_ write: KeyWrite<Value>, of key: Key, count: DraftWriteCount) -> DraftState<Key, Value>.ShownWrite {
-    let own = state.withLock { $0.ownReading(of: key)?.value }
+    shown(write, of: key, count: count, over: state.withLock { $0.ownReading(of: key)?.value })
+  }
+
+  /// Returns a write with the value that the draft shows after it, over an earlier value of the draft.
+  private func shown(
+    _ write: KeyWrite<Value>, of key: Key, count: DraftWriteCount, over own: Value?
+  ) -> DraftState<Key, Value>.ShownWrite {
     // A value that cannot be merged is shown unmerged. The save throws then.
     let shown = write.value(over: own) { incoming, earlier in
       guard let merge, let earlier else { return incoming }
@@ -184,9 +191,9 @@ extension Draft {
   ///
   /// The method returns when the values are readable there. Use ``commit(onConflict:context:)`` to wait for the disk.
   ///
-  /// Saves of one draft on several threads follow each other, and are no conflicts of one another. The closures that a save calls
-  /// must therefore not wait for another save of this draft, and not save a draft that another thread saves. After a discard during a
-  /// save, a later write of a saved key can conflict with that save.
+  /// Saves of one draft on several threads follow each other, and are no conflicts of one another. The closures that a
+  /// save calls must therefore not wait for another save of this draft, and not save a draft that another thread saves.
+  /// After a discard during a save, a later write of a saved key can conflict with that save.
   ///
   /// - Parameters:
   ///   - policy: The resolution of conflicts, which are keys that changed below.
@@ -203,14 +210,14 @@ extension Draft {
 
   /// Saves all writes, like ``save(onConflict:context:)``, and returns when they are on disk.
   ///
-  /// A draft of a draft does not wait for the disk, because it saves into the memory of the other draft. No draft waits for
-  /// writes that another save has taken, for example of another thread.
+  /// A draft of a draft does not wait for the disk, because it saves into the memory of the other draft. No draft waits
+  /// for writes that another save has taken, for example of another thread.
   ///
   /// - Parameters:
   ///   - policy: The resolution of conflicts, which are keys that changed below.
   ///   - context: The identity of the writer, for ``Change/context``.
-  /// - Throws: `CisternError`, as ``save(onConflict:context:)`` does, and if the disk refuses the writes or fails. In the
-  ///   latter cases, the values are saved in memory, if it can hold them, and the draft no longer has the writes.
+  /// - Throws: `CisternError`, as ``save(onConflict:context:)`` does, and if the disk refuses the writes or fails. In
+  ///   the latter cases, the values are saved in memory, if it can hold them, and the draft no longer has the writes.
   public nonisolated(nonsending) func commit(
     onConflict policy: DraftConflictPolicy<Key, Value> = .throw, context: WriterContext? = nil
   ) async throws(CisternError) {
@@ -218,8 +225,8 @@ extension Draft {
     try await parent.waitForCommit(try push(policy, context: context))
   }
 
-  /// The written keys that have changed below. More keys may change before a save. A save that another thread has not ended can
-  /// add the keys that it saves.
+  /// The written keys that have changed below. More keys may change before a save. A save that another thread has not
+  /// ended can add the keys that it saves.
   public var conflicts: [Key] {
     let snapshot = beginComparing()
     defer { endComparing(snapshot) }
@@ -244,7 +251,8 @@ extension Draft {
     return saved.outcome
   }
 
-  /// Returns the present state, for a comparison with the layer below. Its keys stay watched there until ``endComparing(_:)``.
+  /// Returns the present state, for a comparison with the layer below. Its keys stay watched there until
+  /// ``endComparing(_:)``.
   func beginComparing() -> DraftState<Key, Value> { state.withLock { $0.beginComparing() } }
 
   /// Ends a comparison that ``beginComparing()`` began.
@@ -254,9 +262,17 @@ extension Draft {
 
   /// Removes the writes of a snapshot, after a save applied them below.
   func endSaving(_ snapshot: DraftState<Key, Value>, _ saved: [Key: SavedKey]) {
-    let (former, unseen, followed) = state.withLock { $0.endSaving(snapshot, saved) }
-    withExtendedLifetime(former) {}
-    for key in unseen { parent.unwatch(key) }
-    for key in followed { parent.follow(key) }
+    while true {
+      // Computed outside the lock, because it calls the user's merge closure.
+      let later = state.withLock { $0.writes(after: snapshot) }.map { one in
+        shown(one.write, of: one.key, count: one.count, over: nil)
+      }
+      let ended = state.withLock { $0.endSaving(snapshot, saved, later: later) }
+      guard let (former, unseen, followed) = ended else { continue }
+      withExtendedLifetime(former) {}
+      for key in unseen { parent.unwatch(key) }
+      for key in followed { parent.follow(key) }
+      return
+    }
   }
 }

@@ -22,8 +22,8 @@ public struct DraftConflictPolicy<Key: Hashable & Sendable, Value: Sendable>: Se
   /// Stores the value that `resolve` returns, or removes the key if it returns nil. If `resolve` throws, nothing is
   /// saved and the save throws.
   ///
-  /// - Parameter resolve: A closure that combines both values. It is called outside all locks, and again if a key of the
-  ///   draft changes during the save. It must not write a key that the draft wrote: the save would not end.
+  /// - Parameter resolve: A closure that combines both values. It is called outside all locks, and again if a key of
+  ///   the draft changes during the save. It must not write a key that the draft wrote: the save would not end.
   /// - Returns: The policy.
   public static func merge(
     _ resolve: @escaping @Sendable (DraftConflict<Key, Value>) throws -> Value?

@@ -88,8 +88,8 @@ extension Draft: DraftParent {
     }
   }
 
-  /// Plans the writes of a draft of this one, and the state of its keys after them. Calls the policy's merge closure and the
-  /// cache's.
+  /// Plans the writes of a draft of this one, and the state of its keys after them. Calls the policy's merge closure
+  /// and the cache's.
   func plan(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>
   ) throws(CisternError) -> (writes: [DraftState<Key, Value>.ShownWrite], saved: [Key: SavedKey]) {

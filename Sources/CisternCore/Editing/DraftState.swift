@@ -11,10 +11,8 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var newestBaseNumber = DraftBaseNumber.zero
   /// The number of saves that have ended.
   private(set) var saveCount: UInt64 = 0
-  /// The number of writes of each key that has a base or a write. Drafts of this one and concurrent saves compare it.
-  private var writeCounts: [Key: DraftWriteCount] = [:]
-  /// The count of all other keys. It is greater than each forgotten count, so that no later count equals that of an earlier write.
-  private var unusedCount = DraftWriteCount.zero
+  /// The number of writes of each key that has a base or a write.
+  private var writeCounts = DraftWriteCounts<Key>()
   private var comparisons = DraftComparisons<Key>()
 
   init(layering: WriteLayering) {
@@ -23,9 +21,9 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   var seenKeys: [Key] { Array(bases.keys) }
   func hasSeen(_ key: Key) -> Bool { bases[key] != nil }
-  func writeCount(of key: Key) -> DraftWriteCount { writeCounts[key] ?? unusedCount }
+  func writeCount(of key: Key) -> DraftWriteCount { writeCounts[key] }
   /// The number of keys with a write count, for tests.
-  var countedKeyCount: Int { writeCounts.count }
+  var countedKeyCount: Int { writeCounts.keyCount }
 
   /// Returns the identity of the key's base, or nil if the key has none.
   func baseNumber(of key: Key) -> DraftBaseNumber? { bases[key]?.number }
@@ -83,7 +81,7 @@ extension DraftState {
     bases[key] = DraftBase(seen)
     renumber(key)
     // Drafts of this one compare it, so it must not change with the count of unused keys.
-    writeCounts[key] = writeCount(of: key)
+    writeCounts.hold(key)
     return true
   }
 
@@ -105,7 +103,8 @@ extension DraftState {
   /// - Parameters:
   ///   - reading: The value.
   ///   - key: The key.
-  ///   - number: The identity of the key's base before the read, or nil if it had none. Another base may be newer than the value.
+  ///   - number: The identity of the key's base before the read, or nil if it had none. Another base may be newer than
+  ///     the value.
   ///   - version: The number of changes below after the read, or nil if no comparison needs it.
   ///   - isByUser: Whether the value is returned to the user.
   mutating func note(
@@ -133,29 +132,20 @@ extension DraftState {
   /// Records that a draft of this one no longer uses the key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The keys that no draft uses now. Also the copies of the key that the draft had, which the caller must release outside
-  ///   the lock.
+  /// - Returns: The keys that no draft uses now. Also the copies of the key that the draft had, which the caller must
+  ///   release outside the lock.
   mutating func unwatch(_ key: Key) -> (unseen: [Key], former: ForgottenKey?) {
     bases[key]?.childCount -= 1
     guard bases[key]?.isUnneeded ?? false, batch.writes[key] == nil else { return ([], nil) }
-    let counted = forgetCount(of: key)
+    let counted = writeCounts.forget(key)
     let base = bases.index(forKey: key).map { bases.remove(at: $0) }
     return (comparisons.leave([key]), ForgottenKey(counted: counted, base: base))
   }
 
-  /// Forgets the count of a key. Returns the draft's own copy of the key, if it had a count.
-  @discardableResult
-  private mutating func forgetCount(of key: Key) -> Key? {
-    guard let index = writeCounts.index(forKey: key) else { return nil }
-    let counted = writeCounts.remove(at: index)
-    unusedCount = max(unusedCount, counted.value.next())
-    return counted.key
-  }
-
-  /// Forgets the counts of all keys that have neither a base nor a write. The caller must have a copy of the former counts, which it
-  /// releases outside the lock.
+  /// Forgets the counts of all keys that have neither a base nor a write. The caller must have a copy of the former
+  /// counts, which it releases outside the lock.
   private mutating func forgetUnusedCounts() {
-    for key in writeCounts.keys where bases[key] == nil && batch.writes[key] == nil { forgetCount(of: key) }
+    writeCounts.forgetAll { bases[$0] == nil && batch.writes[$0] == nil }
   }
 }
 
@@ -164,7 +154,8 @@ extension DraftState {
 extension DraftState {
   /// Begins a comparison of the present state with the layer below: a save, or a search for conflicts.
   ///
-  /// All keys of the state stay watched below until ``endComparing(_:)``. Otherwise, the number of their changes would begin again.
+  /// All keys of the state stay watched below until ``endComparing(_:)``. Otherwise, the number of their changes would
+  /// begin again.
   mutating func beginComparing() -> DraftState {
     comparisons.begin()
     return self
@@ -200,7 +191,7 @@ extension DraftState {
   mutating func write(_ writes: [ShownWrite]) -> [Replaced]? {
     guard accepts(writes) else { return nil }
     return writes.map { one in
-      writeCounts[one.key] = writeCount(of: one.key).next()
+      writeCounts.add(to: one.key, replaces: one.write.replaces)
       let former = batch.write(one.write, to: one.key)
       var merged: Value?
       if case .merge? = batch.writes[one.key] { merged = one.shown }
@@ -208,7 +199,8 @@ extension DraftState {
     }
   }
 
-  /// Replaces the value that the draft shows for a key with several writes. Returns the former one with its copy of the key.
+  /// Replaces the value that the draft shows for a key with several writes. Returns the former one with its copy of the
+  /// key.
   private mutating func replaceMergedValue(of key: Key, by new: Value?) -> (key: Key, value: Value)? {
     let former = mergedValues.index(forKey: key).map { mergedValues.remove(at: $0) }
     if let new { mergedValues[key] = new }
@@ -222,7 +214,7 @@ extension DraftState {
   mutating func empty() -> (former: DraftState, unseen: [Key]) {
     let former = self
     for key in batch.keys {
-      writeCounts[key] = writeCount(of: key).next()
+      writeCounts.add(to: key)
       renumber(key)
     }
     batch = Batch(layering: batch.layering)
@@ -240,24 +232,43 @@ extension DraftState {
     return (former, comparisons.leave(unseen))
   }
 
+  /// Returns the writes after `saved`, an earlier state of this one. In a cache that merges, the values that `saved`
+  /// has are left out.
+  ///
+  /// The caller computes the values that the draft shows after these writes.
+  func writes(after saved: DraftState) -> [(key: Key, count: DraftWriteCount, write: Write)] {
+    batch.keys.compactMap { key in
+      let (count, savedCount) = (writeCount(of: key), saved.writeCount(of: key))
+      guard count != savedCount, let write = batch.writes[key] else { return nil }
+      // After a discard, the base has another number.
+      let isContinued =
+        bases[key]?.number == saved.bases[key]?.number && !writeCounts.isReplaced(key, since: savedCount)
+      guard isContinued, let earlier = saved.batch.writes[key] else { return (key, count, write) }
+      return (key, count, write.remainder(after: earlier))
+    }
+  }
+
   /// Removes the writes of `saved`, an earlier state of this one, after a save applied them below. Keeps later
   /// writes.
   ///
   /// - Parameters:
   ///   - saved: The saved state.
   ///   - keys: The saved keys.
+  ///   - later: The later writes, from ``writes(after:)``.
   /// - Returns: The former state, which the caller must release outside the lock. Also the keys that the draft no
-  ///   longer uses, and the saved keys that it still watches.
+  ///   longer uses, and the saved keys that it still watches. Nil if a key was written since `later` was computed.
   mutating func endSaving(
-    _ saved: DraftState, _ keys: [Key: SavedKey]
-  ) -> (former: DraftState, unseen: [Key], followed: [Key]) {
+    _ saved: DraftState, _ keys: [Key: SavedKey], later: [ShownWrite]
+  ) -> (former: DraftState, unseen: [Key], followed: [Key])? {
+    let laterCount = batch.keys.count { writeCount(of: $0) != saved.writeCount(of: $0) }
+    guard laterCount == later.count, later.allSatisfy({ writeCount(of: $0.key) == $0.count }) else { return nil }
     let former = self
     saveCount += 1
     batch = Batch(layering: batch.layering)
     mergedValues = [:]
-    for key in former.batch.keys where writeCount(of: key) != saved.writeCount(of: key) {
-      if let write = former.batch.writes[key] { _ = batch.write(write, to: key) }
-      mergedValues[key] = former.mergedValues[key]
+    for one in later {
+      _ = batch.write(one.write, to: one.key)
+      if case .merge = one.write { mergedValues[one.key] = one.shown }
     }
     var unseen: [Key] = []
     var followed: [Key] = []
@@ -276,7 +287,7 @@ extension DraftState {
         followed.append(key)
         renumber(key)
         // A draft of this one may have read the value that the policy has replaced.
-        if !one.isOwn, !isWritten { writeCounts[key] = writeCount(of: key).next() }
+        if !one.isOwn, !isWritten { writeCounts.add(to: key) }
         bases[key]?.version = one.version
         bases[key]?.tags = one.tags
         bases[key]?.baseline = nil

@@ -17,8 +17,8 @@ final class EditedKeys<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var timing: Timing
     /// The lifetime of the shown value: it is fresh until the edits are confirmed or withdrawn.
     ///
-    /// It has the tags of the confirmed value, so that a removal by such a tag removes both. Its age is the time since the last step
-    /// of the edits.
+    /// It has the tags of the confirmed value, so that a removal by such a tag removes both. Its age is the time since
+    /// the last step of the edits.
     @usableFromInline private(set) var shownTiming = Timing.plain(until: .distantFuture)
 
     init(queue: EditQueue<Value>, timing: Timing) {

@@ -76,6 +76,21 @@ extension KeyWrite {
     }
   }
 
+  /// Returns the part of the write that followed an earlier write of the same key, without a removal since. The earlier
+  /// write was saved, so the values of this part are merged with the value below.
+  func remainder(after earlier: KeyWrite) -> KeyWrite {
+    guard case .merge(let writes) = self else { return self }
+    let savedCount =
+      switch earlier {
+      case .remove: 0
+      case .store: 1
+      case .merge(let earlier): earlier.values.count
+      }
+    let values = Array(writes.values.dropFirst(savedCount))
+    if values.count == 1 { return .store(values[0], writes.writeOptions) }
+    return .merge(MergedWrites(values, writes.writeOptions, replaces: false))
+  }
+
   /// Returns the value after the write, or nil if the write removes the key. Calls the user's merge closure.
   ///
   /// - Parameters:

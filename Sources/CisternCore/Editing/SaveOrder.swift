@@ -1,7 +1,8 @@
 import CSupport
 import Locking
 
-/// The saves of one draft, one after the other. A save would take a concurrent one of the same draft for another writer.
+/// The saves of one draft, one after the other. A save would take a concurrent one of the same draft for another
+/// writer.
 ///
 /// The lock is free while a save runs, because a save calls the user's code.
 struct SaveOrder: ~Copyable, Sendable {

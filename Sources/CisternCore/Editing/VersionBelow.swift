@@ -1,6 +1,7 @@
 /// The number of changes of a key in the layer below a draft: a cache or another draft.
 ///
-/// In a draft, these are its writes. In a cache, they are the changes of a watched key, whose count wraps around at 2³².
+/// In a draft, these are its writes. In a cache, they are the changes of a watched key, whose count wraps around at
+/// 2³².
 struct VersionBelow: Sendable, Equatable {
   private let number: UInt64
 

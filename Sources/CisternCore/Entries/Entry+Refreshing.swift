@@ -37,8 +37,8 @@ extension Entry {
 extension EntryTable {
   /// Decides whether a flight without waiters begins, in one critical section.
   ///
-  /// Declines during the pause after a failed refresh. A flight that fails adds its pause and leaves its entry in one critical section,
-  /// so that this section finds one of them.
+  /// Declines during the pause after a failed refresh. A flight that fails adds its pause and leaves its entry in one
+  /// critical section, so that this section finds one of them.
   ///
   /// - Parameters:
   ///   - key: The key.

@@ -104,8 +104,8 @@ extension Entry {
     case join(Flight<Value>, waiter: Int, raiseTo: Urgency?, fallback: Fallback<Value>?)
     /// The load leads a new flight, as its first waiter.
     ///
-    /// `looksInSecondTier` says whether the leader first looks in the second tier. It is true only if memory had no value:
-    /// otherwise the second tier has no better one.
+    /// `looksInSecondTier` says whether the leader first looks in the second tier. It is true only if memory had no
+    /// value: otherwise the second tier has no better one.
     case lead(Flight<Value>, waiter: Int, fallback: Fallback<Value>?, looksInSecondTier: Bool)
     /// The load must look in the second tier before it joins this flight, because the flight's leader does not look
     /// there. Or unconfirmed edits show a value that memory does not hold.
@@ -146,7 +146,7 @@ extension Entry {
     }
     guard demand.fetches else { return .notCached }
     if case .inProgress(let flight) = entry,
-      demand.looksElsewhere(besideFlightThatCovers: flight.coversSecondTier)
+      demand.mustLookUpBeforeJoining(flightCoversSecondTier: flight.coversSecondTier)
     {
       return .lookInSecondTier(flight)
     }

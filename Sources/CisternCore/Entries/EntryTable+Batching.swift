@@ -93,7 +93,7 @@ extension EntryTable {
   func writeAll(
     _ parts: [BatchPart<Key, Value>], decide: ([CachedValue<Value>?]) -> [WriteDecision]?
   ) -> Bool {
-    var batch = BatchInEffect(had: [])
+    var batch = BatchApplication(cached: [])
     // Replaced entries are released with `batch`, outside all locks.
     return writeAll(parts, &batch, decide: decide)
   }
@@ -102,43 +102,43 @@ extension EntryTable {
   /// tables. The caller must release `batch` outside all locks.
   @inlinable
   func writeAll(
-    _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
+    _ parts: [BatchPart<Key, Value>], _ batch: inout BatchApplication,
     decide: ([CachedValue<Value>?]) -> [WriteDecision]?
   ) -> Bool {
     let places = parts.indices.map { BatchPosition(shard: shards.index(of: parts[$0].key.hash), number: $0) }.sorted()
-    batch.had = Array(repeating: nil, count: parts.count)
-    batch.leaving.reserveCapacity(parts.count)
+    batch.cached = Array(repeating: nil, count: parts.count)
+    batch.replaced.reserveCapacity(parts.count)
     return withShards(of: places[...], parts, &batch, decide)
   }
 
   @usableFromInline
-  struct BatchInEffect {
-    @usableFromInline var had: [CachedValue<Value>?]
+  struct BatchApplication {
+    @usableFromInline var cached: [CachedValue<Value>?]
     @usableFromInline var decisions: [WriteDecision] = []
-    @usableFromInline var leaving: [Entry<Value>?] = []
+    @usableFromInline var replaced: [Entry<Value>?] = []
     @usableFromInline var taken: [SlotTable<Key, Value>.RemovedEntry] = []
 
     @inlinable
-    init(had: [CachedValue<Value>?]) {
-      self.had = had
+    init(cached: [CachedValue<Value>?]) {
+      self.cached = cached
     }
   }
 
   /// Locks the shards in order, and checks the conditions of each. Changes the entries after all are locked.
   @inlinable
   func withShards(
-    of places: ArraySlice<BatchPosition>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchInEffect,
+    of places: ArraySlice<BatchPosition>, _ parts: [BatchPart<Key, Value>], _ batch: inout BatchApplication,
     _ decide: ([CachedValue<Value>?]) -> [WriteDecision]?
   ) -> Bool {
     guard let index = places.first?.shard else {
-      guard let decisions = decide(batch.had) else { return false }
+      guard let decisions = decide(batch.cached) else { return false }
       batch.decisions = decisions
       return true
     }
     let own = places.prefix { $0.shard == index }
     return shards.withShard(at: index) { shard in
       for place in own {
-        guard permits(parts[place.number], in: &shard, had: &batch.had[place.number]) else { return false }
+        guard permits(parts[place.number], in: &shard, cached: &batch.cached[place.number]) else { return false }
       }
       guard withShards(of: places[own.endIndex...], parts, &batch, decide) else { return false }
       for place in own { put(parts[place.number], batch.decisions[place.number], into: &shard, &batch) }
@@ -146,13 +146,14 @@ extension EntryTable {
     }
   }
 
-  /// Returns whether the condition of a write holds. Sets `had` to the value that memory has of its key.
+  /// Returns whether the condition of a write holds. Sets `cached` to the value that memory has of its key.
   @inlinable
-  func permits(_ part: BatchPart<Key, Value>, in shard: inout Shard<Key, Value>, had: inout CachedValue<Value>?) -> Bool
+  func permits(_ part: BatchPart<Key, Value>, in shard: inout Shard<Key, Value>, cached: inout CachedValue<Value>?)
+    -> Bool
   {
     let fingerprint = part.key.fingerprint
     let entry = shard.locate(part.key.key, fingerprint: fingerprint, budget: budget).map { shard.slots[$0].entry }
-    had = entry?.held
+    cached = entry?.held
     return Entry.permits(
       part.write.condition, entry, writeVersion: shard.writeVersion(of: fingerprint),
       watched: watchedState(of: part.key, in: &shard))
@@ -161,7 +162,7 @@ extension EntryTable {
   @inlinable
   func put(
     _ part: BatchPart<Key, Value>, _ decision: WriteDecision, into shard: inout Shard<Key, Value>,
-    _ batch: inout BatchInEffect
+    _ batch: inout BatchApplication
   ) {
     let number = shard.slots.find(part.key.key, fingerprint: part.key.fingerprint)
     // The reservation covers the whole cost of the new value. The room of a replaced value is free.
@@ -170,7 +171,7 @@ extension EntryTable {
     }
     shard.note(decision, on: part.key)
     let (left, taken) = shard.apply(decision, part.write.preparedValue, to: part.key, at: number, budget: budget)
-    batch.leaving.append(left)
+    batch.replaced.append(left)
     if let taken { batch.taken.append(taken) }
   }
 }

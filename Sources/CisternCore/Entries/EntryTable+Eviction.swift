@@ -11,8 +11,8 @@ extension EntryTable {
 
   /// Evicts entries until their total cost is at most `target`.
   ///
-  /// Other threads, or the deinitializers of evicted values, can add entries during the call. These can stay. Otherwise, the call
-  /// might never end.
+  /// Other threads, or the deinitializers of evicted values, can add entries during the call. These can stay.
+  /// Otherwise, the call might never end.
   func trim(toCost target: Int) {
     var excess = memoryCost - max(0, target)
     while excess > 0, let cost = evictAnywhere() { excess -= cost }

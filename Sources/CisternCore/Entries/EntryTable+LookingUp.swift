@@ -47,8 +47,8 @@ extension EntryTable {
     }
   }
 
-  /// Returns the write version of a key without a value in memory, and the invalidation version. Returns nil if memory holds a
-  /// value. Does not count as a look-up.
+  /// Returns the write version of a key without a value in memory, and the invalidation version. Returns nil if memory
+  /// holds a value. Does not count as a look-up.
   @usableFromInline
   func versionsIfUnheld(
     _ key: HashedKey<Key>

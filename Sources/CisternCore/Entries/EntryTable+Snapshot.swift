@@ -21,8 +21,8 @@ extension EntryTable {
 
   /// Returns the keys of some entries, one shard after another. An invalidated entry counts until it is removed.
   ///
-  /// - Parameter isIncluded: Whether the result includes the key of an entry; by default, if memory holds its value. Called
-  ///   under locks.
+  /// - Parameter isIncluded: Whether the result includes the key of an entry; by default, if memory holds its value.
+  ///   Called under locks.
   /// - Returns: The keys, in no particular order.
   func keys(where isIncluded: (Entry<Value>) -> Bool = { $0.isReady }) -> [Key] {
     var keys: [Key] = []

@@ -49,9 +49,9 @@ extension EntryTable {
 
   /// Ends a watch of ``watch(_:fetchedSince:)``.
   @inlinable
-  func unwatch(_ key: HashedKey<Key>) {
+  func unwatch(_ key: HashedKey<Key>, as watcher: KeyWatcher = .writer) {
     let forgotten = shards.withShard(of: key.hash) { shard -> (watched: HashedKey<Key>, read: HashedKey<Key>?)? in
-      guard let watched = shard.versions.unwatch(key) else { return nil }
+      guard let watched = shard.versions.unwatch(key, as: watcher) else { return nil }
       return (watched, shard.reads.forget(key))
     }
     // A user's keys, which must be destroyed outside the lock.
@@ -71,8 +71,8 @@ extension EntryTable {
 
   /// Notes that a writer read a watched key's value outside memory, after it called ``watched(_:isOwnOf:)``.
   ///
-  /// A removal of all keys in place of an invalidation is no invalidation to compare with. If one came since, the key's watched
-  /// version changes now.
+  /// A removal of all keys in place of an invalidation is no invalidation to compare with. If one came since, the key's
+  /// watched version changes now.
   @usableFromInline
   func noteRead(_ key: HashedKey<Key>, tags: [String], after watched: Watched) {
     shards.withShard(of: key.hash) { shard in

@@ -108,11 +108,11 @@ extension EntryTable {
         return .hit(held, isStale: false)
       }
       if let number, demand.fetches, demand.joins, case .inProgress(let flight) = shard.slots[number].entry,
-        !demand.looksElsewhere(besideFlightThatCovers: flight.coversSecondTier),
+        !demand.mustLookUpBeforeJoining(flightCoversSecondTier: flight.coversSecondTier),
         case .joined(let waiter, let raised) = flight.join(Urgency(priority))
       {
         // Joining does not change the entry's state either.
-        if demand.joinsFinally { shard.counters.joins += 1 }
+        if demand.countsJoin { shard.counters.joins += 1 }
         return .join(flight, waiter: waiter, raiseTo: raised, fallback: nil)
       }
       let decision: Entry<Value>.LoadDecision

@@ -1,7 +1,8 @@
 // Loads inside a fetch. Such a load waits for another flight, and must not wait for the fetch that it is part of.
 
 extension Flight {
-  /// Waits for the outcome, inside a fetch. Returns ``LoadCycle`` as the error at once if the flight waits for that fetch.
+  /// Waits for the outcome, inside a fetch. Returns ``LoadCycle`` as the error at once if the flight waits for that
+  /// fetch.
   @usableFromInline
   nonisolated(nonsending) final func wait(as waiter: Int, inside fetch: WorkIdentity) async -> FlightOutcome<Value> {
     guard fetch.beginWait(for: work.identity) else {

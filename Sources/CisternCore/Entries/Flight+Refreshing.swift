@@ -3,8 +3,8 @@ import Synchronization
 // Flights that begin without waiters.
 
 extension Flight {
-  /// Makes the flight a refresh, which begins without waiters and continues without them. Called inside the shard's critical
-  /// section.
+  /// Makes the flight a refresh, which begins without waiters and continues without them. Called inside the shard's
+  /// critical section.
   @inlinable
   final func beginRefresh() {
     startedAsRefresh.store(true, ordering: .relaxed)
@@ -17,8 +17,8 @@ extension Flight {
 
   /// Whether the pause after a failure must be kept beside memory.
   ///
-  /// Memory keeps the pause with a value, which it may evict if the second tier has it. The key of a refresh may have no value or
-  /// lose it. A load may have joined the refresh.
+  /// Memory keeps the pause with a value, which it may evict if the second tier has it. The key of a refresh may have
+  /// no value or lose it. A load may have joined the refresh.
   @usableFromInline
   final var needsPauseBesideMemory: Bool { !coversSecondTier || pausesRefreshes }
 

@@ -32,8 +32,8 @@ extension Flight {
   @usableFromInline
   final func leaveSecondTierToNextLoad() { secondTierCover.store(false, ordering: .relaxed) }
 
-  /// Whether an older fetch has changed the key's record since the flight began. A look-up for this flight may have read the
-  /// former record.
+  /// Whether an older fetch has changed the key's record since the flight began. A look-up for this flight may have
+  /// read the former record.
   @inlinable
   final var hasNewerRecord: Bool { newerRecord.load(ordering: .relaxed) }
 
@@ -49,7 +49,8 @@ extension Flight {
   @inlinable
   final var isFromSecondTier: Bool { fromSecondTier.load(ordering: .acquiring) }
 
-  /// Returns whether a load can use the flight's value. A load that requires a fetched value cannot use one of the second tier.
+  /// Returns whether a load can use the flight's value. A load that requires a fetched value cannot use one of the
+  /// second tier.
   @inlinable
   final func satisfies(_ demand: @autoclosure () -> Demand) -> Bool {
     !isFromSecondTier || demand().acceptsFresh

@@ -7,8 +7,8 @@ import Synchronization
 /// other way round.
 @usableFromInline
 class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
-  // Sendable holds: mutable state is atomic, or is accessed under the lock. `timing` is written before the flight completes, and
-  // read only after that.
+  // Sendable holds: mutable state is atomic, or is accessed under the lock. `timing` is written before the flight
+  // completes, and read only after that.
   @usableFromInline typealias Outcome = FlightOutcome<Value>
 
   @usableFromInline typealias State = FlightState<Value, WaitingTask<Value>>
@@ -33,8 +33,8 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   @usableFromInline let invalidated = Atomic<Bool>(false)
   /// Whether the second tier reported the loss of the key's record since the flight began. Set under the shard's lock.
   @usableFromInline let lostRecord = Atomic<Bool>(false)
-  /// Whether an older fetch has changed the key's record since the flight began, and left the flight in progress. Set under
-  /// the shard's lock. A load reads it without the lock, and its promotion compares again under the lock.
+  /// Whether an older fetch has changed the key's record since the flight began, and left the flight in progress. Set
+  /// under the shard's lock. A load reads it without the lock, and its promotion compares again under the lock.
   @usableFromInline let newerRecord = Atomic<Bool>(false)
   /// Whether another flight has taken the entry. Set under the shard's lock.
   @usableFromInline let replaced = Atomic<Bool>(false)
@@ -210,8 +210,8 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
     work.leaveOne()
   }
 
-  /// Removes the flight's entry from its table. Subclasses override it; a flight without a table does nothing. Called outside all
-  /// locks.
+  /// Removes the flight's entry from its table. Subclasses override it; a flight without a table does nothing. Called
+  /// outside all locks.
   ///
   /// The flight does this, not each waiter, because the frame of a waiting task must stay small.
   @usableFromInline
@@ -239,8 +239,8 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   @usableFromInline
   final func noteInvalidation() { invalidated.store(true, ordering: .releasing) }
 
-  /// Returns whether a caller must not use the flight's value. `invalidationVersion` is the invalidation version when the caller
-  /// began.
+  /// Returns whether a caller must not use the flight's value. `invalidationVersion` is the invalidation version when
+  /// the caller began.
   ///
   /// The flight does not record the first invalidation that concerned its value. Therefore, every caller that began
   /// after any invalidation since the flight began loads again.

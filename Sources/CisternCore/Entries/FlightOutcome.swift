@@ -16,7 +16,8 @@ enum FlightOutcome<Value: Sendable>: Sendable {
 }
 
 extension FlightOutcome {
-  /// Returns the value, for a waiter that waits without limits for a flight that always completes with a value or an error.
+  /// Returns the value, for a waiter that waits without limits for a flight that always completes with a value or an
+  /// error.
   @inlinable
   func get() throws -> Value {
     switch self {

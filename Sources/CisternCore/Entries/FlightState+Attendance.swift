@@ -5,8 +5,8 @@ enum Abandonment: Sendable {
   case never
   /// The flight is abandoned at once.
   case atOnce
-  /// The flight is abandoned together with its work, which it shares with other flights. Until then, it continues and takes
-  /// waiters.
+  /// The flight is abandoned together with its work, which it shares with other flights. Until then, it continues and
+  /// takes waiters.
   case withWork
 }
 

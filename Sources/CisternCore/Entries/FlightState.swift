@@ -213,7 +213,8 @@ struct FlightState<Value: Sendable, Continuation> {
     return LeaveDecision(leaves: true, resume: continuation, leavesWork: leavesWork)
   }
 
-  /// The suspended waiters of a completed flight, in the order of joining, and the value that the flight announced before.
+  /// The suspended waiters of a completed flight, in the order of joining, and the value that the flight announced
+  /// before.
   ///
   /// Most flights have one waiter, which needs no array.
   @usableFromInline

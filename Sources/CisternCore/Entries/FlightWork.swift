@@ -4,8 +4,8 @@ import Synchronization
 /// The task that produces the result of one flight, or of all flights of a bulk load.
 ///
 /// The work counts the flights that need it. A flight of a bulk load whose last waiter left stays joinable, and counts
-/// again when a caller joins it. When no flight counts, the task is cancelled. Its priority rises to the highest priority
-/// that any flight requests.
+/// again when a caller joins it. When no flight counts, the task is cancelled. Its priority rises to the highest
+/// priority that any flight requests.
 ///
 /// The lock may be taken inside a flight's lock, never the other way round.
 @usableFromInline

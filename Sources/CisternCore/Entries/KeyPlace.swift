@@ -39,7 +39,9 @@ struct KeyPlace<Key: Hashable & Sendable> {
   @inline(__always)
   func holds(_ key: Key) -> Bool {
     if Self.isForText { return text.holds(unsafe unsafeBitCast(key, to: String.self)) }
-    return unsafe plain.pointee == key
+    // A key that does not equal itself, such as NaN, is found by its hash alone. Otherwise, its entry would stay
+    // forever.
+    return unsafe plain.pointee == key || (key != key && plain.pointee != plain.pointee)
   }
 
   @inlinable

@@ -3,8 +3,8 @@
 struct KeyVersion: Sendable, Hashable {
   /// The number of changes of the key's value, except for writes with the effect ``WriteEffect/maintenance``.
   @usableFromInline var changes: UInt32 = 0
-  /// The number of removals, of replacements that are not merged, and of fetches anew. A value whose fetch began before one is
-  /// not stored.
+  /// The number of removals, of replacements that are not merged, and of fetches anew. A value whose fetch began before
+  /// one is not stored.
   @usableFromInline var ends: UInt32 = 0
 
   @inlinable
@@ -23,6 +23,8 @@ struct KeyVersion: Sendable, Hashable {
 @usableFromInline
 struct WatchedKey: Sendable {
   @usableFromInline var watchers = 0
+  /// The number of watchers that are fetches.
+  @usableFromInline var fetches = 0
   /// A lower bound of the invalidation versions of the fetches that watch the key; the maximum if no fetch watches
   /// it.
   @usableFromInline var oldestFlight = InvalidationVersion.max

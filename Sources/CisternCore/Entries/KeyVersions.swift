@@ -3,7 +3,8 @@
 /// A write that depends on a value applies only if the key still has the version that the writer read. Keys that no
 /// writer watches cost nothing.
 ///
-/// Different keys with one hash have a version each. Otherwise, a writer whose own code writes such a key would never end.
+/// Different keys with one hash have a version each. Otherwise, a writer whose own code writes such a key would never
+/// end.
 @usableFromInline
 struct KeyVersions<Key: Hashable & Sendable>: Sendable {
   @usableFromInline var watched: [HashedKey<Key>: WatchedKey] = [:]
@@ -39,7 +40,10 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
   ) -> KeyVersion {
     var state = watched[key] ?? WatchedKey()
     state.watchers += 1
-    state.oldestFlight = min(state.oldestFlight, invalidationVersion)
+    if invalidationVersion != .max {
+      state.fetches += 1
+      state.oldestFlight = min(state.oldestFlight, invalidationVersion)
+    }
     watched[key] = state
     return state.version
   }
@@ -52,13 +56,21 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
 
   /// Removes a watcher from a key.
   ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - watcher: The kind of the watcher.
   /// - Returns: The key if it has no watcher any more. The caller destroys it outside all locks.
   @inlinable
   @discardableResult
-  mutating func unwatch(_ key: HashedKey<Key>) -> HashedKey<Key>? {
+  mutating func unwatch(_ key: HashedKey<Key>, as watcher: KeyWatcher = .writer) -> HashedKey<Key>? {
     guard let index = watched.index(forKey: key) else { preconditionFailure("the key has no watcher") }
     if watched[index].value.watchers == 1 { return watched.remove(at: index).key }
     watched.values[index].watchers -= 1
+    if watcher == .fetch {
+      watched.values[index].fetches -= 1
+      // Other watchers can stay for long, and must not keep the invalidations of this fetch's time.
+      if watched[index].value.fetches == 0 { watched.values[index].oldestFlight = .max }
+    }
     return nil
   }
 
@@ -71,8 +83,8 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
     watched[key] = state
   }
 
-  /// Notes that a load fetches a key anew. A write may have taken the entry of an earlier flight, so that the load does not find that
-  /// flight.
+  /// Notes that a load fetches a key anew. A write may have taken the entry of an earlier flight, so that the load does
+  /// not find that flight.
   @inlinable
   mutating func noteFetchAnew(on key: HashedKey<Key>) {
     if isEmpty { return }
@@ -88,8 +100,8 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
 
   /// Notes that every key was removed in place of those that an invalidation concerns.
   ///
-  /// A fetch that began before is not stored. A writer reads again only if the removal took the value that it read: otherwise, a
-  /// writer whose own code invalidates keys would never end.
+  /// A fetch that began before is not stored. A writer reads again only if the removal took the value that it read:
+  /// otherwise, a writer whose own code invalidates keys would never end.
   ///
   /// - Parameter read: The keys whose current value a writer has read.
   @usableFromInline
@@ -100,7 +112,8 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
     for key in Set(read).union(edited) { watched[key]?.version.changes &+= 1 }
   }
 
-  /// Notes that a removal of all keys took the value that a writer has read before. The removal has ended the fetches already.
+  /// Notes that a removal of all keys took the value that a writer has read before. The removal has ended the fetches
+  /// already.
   @usableFromInline
   mutating func noteRemovedRead(of key: HashedKey<Key>) {
     watched[key]?.version.changes &+= 1
@@ -120,26 +133,11 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
   }
 }
 
-/// The effect of a write on the unconfirmed edits of its key.
+/// The kind of a watcher of a key.
 @usableFromInline
-enum EditMark: Sendable, Hashable {
-  /// The edits stay the same.
-  case unchanged
-  /// The edits end.
-  case ended
-  /// The first edit begins.
-  case began
-}
-
-/// The effect of a write on operations that began before it.
-@usableFromInline
-enum WriteEffect: Sendable, Hashable {
-  /// The key is removed, or its value is replaced. A value whose fetch began before is not stored.
-  case replacement
-  /// The write adds a value that other values are merged with. A value whose fetch began before is merged under it.
-  case addition
-  /// As ``addition``, by a fetch that began before the key's current value. The flight that began after that value stays in progress.
-  case olderAddition
-  /// The value stays the same, or it ended by itself: it was promoted, expired or damaged.
-  case maintenance
+enum KeyWatcher: Sendable {
+  /// A write, a draft or an unconfirmed edit.
+  case writer
+  /// A fetch that depends on the cached value.
+  case fetch
 }

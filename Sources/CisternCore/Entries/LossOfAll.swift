@@ -21,8 +21,8 @@ struct LossOfAll<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 extension EntryTable {
   /// Applies a loss of all records in the critical sections of all shards.
   ///
-  /// - Parameter begin: Clears the second tier, and records the notice. Runs once, in these critical sections. Returns nil
-  ///   if another thread has applied the loss.
+  /// - Parameter begin: Clears the second tier, and records the notice. Runs once, in these critical sections. Returns
+  ///   nil if another thread has applied the loss.
   func loseAllRecords(_ begin: () -> LossOfAll<Key, Value>?) {
     var index = shards.count
     _ = shards.withAllShards(begin) { shard, loss in

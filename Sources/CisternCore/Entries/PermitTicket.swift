@@ -1,7 +1,7 @@
 /// The place of a fetch among the fetches of equal priority that wait for a permit. A lower ticket goes first.
 ///
-/// Fetches that enter for the first time get ascending tickets from the middle on, and fetches that return get descending
-/// ones. A ticket does not wrap around.
+/// Fetches that enter for the first time get ascending tickets from the middle on, and fetches that return get
+/// descending ones. A ticket does not wrap around.
 struct PermitTicket: Sendable, Hashable, Comparable {
   private let number: UInt64
 

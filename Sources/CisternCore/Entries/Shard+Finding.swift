@@ -50,8 +50,8 @@ extension EntryTable {
     shards.withShard(of: key.hash) { $0.find(key, at: now, accepting: demand, budget: budget) }
   }
 
-  /// Returns whether the entry of a key belongs to a flight, and no invalidation since the flight began concerns a value
-  /// with these tags.
+  /// Returns whether the entry of a key belongs to a flight, and no invalidation since the flight began concerns a
+  /// value with these tags.
   func canPublish(_ flight: Flight<Value>, of key: HashedKey<Key>, tags: [String]) -> Bool {
     shards.withShard(of: key.hash) { shard in
       guard let number = shard.slots.find(key.key, fingerprint: key.fingerprint),

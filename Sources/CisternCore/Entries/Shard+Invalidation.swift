@@ -20,7 +20,8 @@ extension Shard {
 
   /// Compares an entry with the invalidations since its invalidation version.
   ///
-  /// An entry that none of them concerns gets the shard's current version. Otherwise, the entry is removed. Returns whether it was.
+  /// An entry that none of them concerns gets the shard's current version. Otherwise, the entry is removed. Returns
+  /// whether it was.
   @inlinable
   @inline(never)
   mutating func compareWithInvalidations(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
@@ -78,7 +79,8 @@ extension Shard {
     reads.note(key, tags: tags, version: version)
   }
 
-  /// Notes that a writer has read a watched key's value with these tags, at these versions of the key and of the invalidations.
+  /// Notes that a writer has read a watched key's value with these tags, at these versions of the key and of the
+  /// invalidations.
   ///
   /// If a later invalidation concerns the value, the key's watched version changes now.
   @usableFromInline

@@ -8,7 +8,8 @@ extension Shard {
     case hit(Value)
     /// The look-up returns this value, and the second tier must note its use.
     case hitToNote(Value, LastAccess)
-    /// Memory holds no value. `writeVersion` is the key's write version, and `invalidationVersion` is the invalidation version.
+    /// Memory holds no value. `writeVersion` is the key's write version, and `invalidationVersion` is the invalidation
+    /// version.
     ///
     /// A later promotion compares both, to detect a write or an invalidation in between.
     case absent(writeVersion: WriteVersion, invalidationVersion: InvalidationVersion)

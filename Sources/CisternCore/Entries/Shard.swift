@@ -74,7 +74,7 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         counters.flights += 1
       }
       slots[number].entry.held?.noteUse(at: now)
-    case .join: if demand.joinsFinally { counters.joins += 1 }
+    case .join: if demand.countsJoin { counters.joins += 1 }
     case .lead: counters.flights += 1
     case .lookInSecondTier, .notCached, .expired: break
     }

@@ -18,7 +18,7 @@ struct TextPlace {
   /// The numbers of bytes that the place can store, before the byte that holds their count.
   static var counts: ClosedRange<Int> { 16...byteCount - 1 }
   /// The count that marks a string that is stored as it is.
-  @inlinable static var isString: UInt8 { .max }
+  @inlinable static var stringMarker: UInt8 { .max }
 
   @inlinable
   init(_ address: UnsafeMutableRawPointer) {
@@ -51,14 +51,14 @@ struct TextPlace {
     }
     if fits == true { return }
     unsafe address.initializeMemory(as: String.self, to: key)
-    count = Self.isString
+    count = Self.stringMarker
   }
 
   /// Returns whether the place holds this key. Compares short strings and copies of the stored string without a call.
   @inlinable
   @inline(__always)
   func holds(_ key: String) -> Bool {
-    unsafe count == Self.isString && haveSameWords(string.pointee, key) || holdsInOtherForm(key)
+    unsafe count == Self.stringMarker && haveSameWords(string.pointee, key) || holdsInOtherForm(key)
   }
 
   // This attribute tells the caller that the function writes nothing visible. Otherwise, the caller would count a
@@ -67,7 +67,7 @@ struct TextPlace {
   @inline(never)
   @usableFromInline
   func holdsInOtherForm(_ key: String) -> Bool {
-    guard count != Self.isString else { return unsafe areEqualStrings(string.pointee, key) }
+    guard count != Self.stringMarker else { return unsafe areEqualStrings(string.pointee, key) }
     // The buffer is used only during the call.
     let hasSameBytes = unsafe key.utf8.withContiguousStorageIfAvailable { bytes in
       unsafe bytes.count == Int(count) && cistern_are_equal(address, bytes.baseAddress, bytes.count)
@@ -89,7 +89,7 @@ struct TextPlace {
 
   @usableFromInline
   var key: String {
-    guard count != Self.isString else { return unsafe string.pointee }
+    guard count != Self.stringMarker else { return unsafe string.pointee }
     return unsafe String(unsafeUninitializedCapacity: Int(count)) { bytes in
       // The bytes are ASCII, and therefore valid UTF-8.
       unsafe UnsafeMutableRawBufferPointer(bytes).copyMemory(
@@ -102,10 +102,10 @@ struct TextPlace {
   ///
   /// - Returns: The string that the caller must release; nil if the place held bytes.
   @inlinable
-  func take() -> String? { count == Self.isString ? unsafe string.move() : nil }
+  func take() -> String? { count == Self.stringMarker ? unsafe string.move() : nil }
 
   @inlinable
   func deinitialize() {
-    if count == Self.isString { unsafe string.deinitialize(count: 1) }
+    if count == Self.stringMarker { unsafe string.deinitialize(count: 1) }
   }
 }

@@ -30,7 +30,8 @@ struct WatchedReads<Key: Hashable & Sendable>: Sendable {
 
   /// Removes the read of a key that no writer watches any more.
   ///
-  /// - Returns: The key of the read, which the caller destroys outside all locks. It can be another object than an equal key.
+  /// - Returns: The key of the read, which the caller destroys outside all locks. It can be another object than an
+  ///   equal key.
   @usableFromInline
   mutating func forget(_ key: HashedKey<Key>) -> HashedKey<Key>? {
     reads.index(forKey: key).map { reads.remove(at: $0).key }

@@ -10,20 +10,21 @@ enum WriteCondition<Value: Sendable> {
   case unchanged(since: KeyVersion, of: Flight<Value>? = nil)
   /// The write applies if the entry belongs to this flight. Used by the flight's own result.
   case own(Flight<Value>)
-  /// The write applies if the entry belongs to this flight, and no older fetch has changed the record of the key since the flight
-  /// began. Used by promotions of the flight's leader.
+  /// The write applies if the entry belongs to this flight, and no older fetch has changed the record of the key since
+  /// the flight began. Used by promotions of the flight's leader.
   case leading(Flight<Value>)
-  /// The write applies if the entry belongs to this flight, and the watched key still has the version that the flight read. Used by
-  /// a fetch that confirms the value that was read, which may have left memory since.
+  /// The write applies if the entry belongs to this flight, and the watched key still has the version that the flight
+  /// read. Used by a fetch that confirms the value that was read, which may have left memory since.
   case keeping(Flight<Value>, since: KeyVersion)
   /// As ``unchanged(since:of:)``, for a write of a flight below unconfirmed edits.
   ///
-  /// The edits can show another value than the fetched one, or none. `fetchedTags` are the tags of the fetched one, which are
-  /// compared with invalidations; nil if the write removes the value.
+  /// The edits can show another value than the fetched one, or none. `fetchedTags` are the tags of the fetched one,
+  /// which are compared with invalidations; nil if the write removes the value.
   case belowEdits(Flight<Value>, since: KeyVersion, fetchedTags: [String]?)
   /// The write applies if the key is absent and still has this write version. Used by promotions.
   ///
-  /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
+  /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later
+  /// invalidations.
   case untouched(writeVersion: WriteVersion, invalidationVersion: InvalidationVersion = .max)
   /// The write applies if memory holds no value of the key, and the key still has this write version. A flight may be
   /// in progress. Used by removals of records.
@@ -32,15 +33,17 @@ enum WriteCondition<Value: Sendable> {
   case expired(at: MonotonicTime)
   /// As ``leading(_:)``, if the entry also holds no value. Used by a promotion that keeps the flight.
   ///
-  /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later invalidations.
+  /// `invalidationVersion` is the invalidation version before the record was read. The record may be older than later
+  /// invalidations.
   case beside(Flight<Value>, invalidationVersion: InvalidationVersion)
-  /// The write applies if the entry holds the value whose last access is this object, and the second tier has the value. Used by
-  /// writes of last access times.
+  /// The write applies if the entry holds the value whose last access is this object, and the second tier has the
+  /// value. Used by writes of last access times.
   case inUse(LastAccess)
 }
 
 extension WriteCondition {
-  /// The flight that the entry must belong to; nil for none. The write of ``beside(_:invalidationVersion:)`` only keeps its flight.
+  /// The flight that the entry must belong to; nil for none. The write of ``beside(_:invalidationVersion:)`` only keeps
+  /// its flight.
   @inlinable
   var flight: Flight<Value>? {
     switch self {

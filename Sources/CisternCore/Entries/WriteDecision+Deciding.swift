@@ -4,8 +4,8 @@ extension WriteDecision {
   /// - Parameters:
   ///   - intent: The kind of the write.
   ///   - situation: The state of the key.
-  ///   - ask: Returns the presence of the key's record in the second tier. Called only if the decision depends on it: before
-  ///     `stage`, and after it to learn whether the key still has a record.
+  ///   - ask: Returns the presence of the key's record in the second tier. Called only if the decision depends on it:
+  ///     before `stage`, and after it to learn whether the key still has a record.
   ///   - stage: Stages the write in the second tier. Called at most once.
   /// - Returns: The decision.
   @inlinable
@@ -95,8 +95,8 @@ extension WriteDecision {
   private static func showing(
     _ write: ShownWrite, in situation: WriteSituation, ask: () -> RecordPresence, stage: () -> StagingOutcome
   ) -> WriteDecision {
-    // Eviction may have removed the value since the writer read it, also to make room for this one. The tier is asked before
-    // anything is staged.
+    // Eviction may have removed the value since the writer read it, also to make room for this one. The tier is asked
+    // before anything is staged.
     let asksForEvent = situation.isObserved && !situation.isInMemory && situation.shownByEdits == nil
     let asksForResidency = write.confirmation == nil && !write.isPending && write.hasValue
     let hasRecord = (asksForEvent || asksForResidency) && ask() == .readable

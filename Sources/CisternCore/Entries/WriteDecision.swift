@@ -1,9 +1,11 @@
 /// The decision on a write of one key: the change of the entry, the event for observers, and the counter.
 ///
-/// It has no state. Its two effects are parameters: `ask` reads the presence of the record, and `stage` stages the write.
+/// It has no state. Its two effects are parameters: `ask` reads the presence of the record, and `stage` stages the
+/// write.
 ///
-/// `EntryTable` enters the key's critical section, checks the ``WriteCondition``, asks for the decision and applies it. A batch is
-/// several such writes in one critical section. ``Entry`` decides about flights; this type decides about the two tiers.
+/// `EntryTable` enters the key's critical section, checks the ``WriteCondition``, asks for the decision and applies it.
+/// A batch is several such writes in one critical section. ``Entry`` decides about flights; this type decides about the
+/// two tiers.
 @usableFromInline
 struct WriteDecision: Sendable, Hashable {
   /// The change of the key's entry.
@@ -54,7 +56,8 @@ enum EntryChange: Sendable, Hashable {
 enum WriteEvent: Sendable, Hashable {
   case inserted
   case updated
-  /// The key has a value that observers know already. Only observers of a tag's contents need it, because its tags may differ.
+  /// The key has a value that observers know already. Only observers of a tag's contents need it, because its tags may
+  /// differ.
   case unannounced
   case removed(RemovalCause)
 }

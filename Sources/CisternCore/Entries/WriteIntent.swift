@@ -1,4 +1,5 @@
-/// The kind of a write of one key, with the options that its ``WriteDecision`` depends on. Contains no keys and no values.
+/// The kind of a write of one key, with the options that its ``WriteDecision`` depends on. Contains no keys and no
+/// values.
 @usableFromInline
 enum WriteIntent: Sendable, Hashable {
   /// A value is set, is fetched, or is made of the cached one.
@@ -11,7 +12,8 @@ enum WriteIntent: Sendable, Hashable {
   case show(ShownWrite)
   /// The value of a record is put into memory.
   ///
-  /// `keepsFlight` leaves the flight of the key in progress. `rewriting` tells why the record is written again; nil for no reason.
+  /// `keepsFlight` leaves the flight of the key in progress. `rewriting` tells why the record is written again; nil for
+  /// no reason.
   case promote(keepsFlight: Bool, rewriting: RewriteReason?)
   /// A record that cannot be used is removed.
   ///

@@ -1,4 +1,5 @@
-/// The number of writes of a key, modulo 2³². A value from the second tier may be promoted if the version has not changed.
+/// The number of writes of a key, modulo 2³². A value from the second tier may be promoted if the version has not
+/// changed.
 ///
 /// The version wraps around. A promotion that lasts for 2³² writes of its key could therefore store an older value.
 @usableFromInline

@@ -1,16 +1,16 @@
 // The contents of a scope: initial entries, and then changes.
 
 extension Cache where Key: CacheKey {
-  /// Returns the entries of a scope in both tiers, and every later change, as a sequence. No change is missed, and none comes
-  /// twice.
+  /// Returns the entries of a scope in both tiers, and every later change, as a sequence. No change is missed, and none
+  /// comes twice.
   ///
   /// ```swift
   /// var news: [String: Article] = [:]
   /// for await update in articles.contentUpdates(.prefix("news/")) { update.apply(to: &news) }
   /// ```
   ///
-  /// The enumeration costs what ``entries(_:)`` costs, and the reading and decoding of each value. It evicts no value. A removal
-  /// by tag or prefix that concerns a part of the scope enumerates again.
+  /// The enumeration costs what ``entries(_:)`` costs, and the reading and decoding of each value. It evicts no value.
+  /// A removal by tag or prefix that concerns a part of the scope enumerates again.
   ///
   /// - Parameters:
   ///   - scope: The entries and changes to deliver.
@@ -24,10 +24,11 @@ extension Cache where Key: CacheKey {
     ContentUpdates(scope, buffering: buffering, of: self)
   }
 
-  /// Calls `handler` with the elements of ``contentUpdates(_:buffering:)``, until the token is cancelled or goes out of scope.
+  /// Calls `handler` with the elements of ``contentUpdates(_:buffering:)``, until the token is cancelled or goes out of
+  /// scope.
   ///
-  /// The calls come one at a time, on the threads of ``observe(_:_:)``. A handler that is slower than the writers misses
-  /// changes as the buffering says.
+  /// The calls come one at a time, on the threads of ``observe(_:_:)``. A handler that is slower than the writers
+  /// misses changes as the buffering says.
   ///
   /// - Parameters:
   ///   - scope: The entries and changes to deliver.
@@ -56,8 +57,8 @@ extension Cache where Key: CacheKey {
     observeContents(scope, buffering: buffering, on: .executor(executor), calling: handler)
   }
 
-  /// Observes contents like ``observeContents(_:buffering:_:)``, and calls the handler on the main actor. The enumeration also
-  /// runs there, in groups of 64 entries.
+  /// Observes contents like ``observeContents(_:buffering:_:)``, and calls the handler on the main actor. The
+  /// enumeration also runs there, in groups of 64 entries.
   ///
   /// - Parameters:
   ///   - scope: The entries and changes to deliver.

@@ -7,24 +7,24 @@ extension Cache where Key: CacheKey {
   /// for try await entry in articles.entries(.tagged("author:7")) where entry.isStale { print(entry.key) }
   /// ```
   ///
-  /// **Order.** In a store with a disk, entries come in the order of the digests of their keys, which is always the same.
-  /// With the ``DiskLayout/ordered`` layout, they come in the bytewise order of the keys. Keys of more than 64 bytes
-  /// then follow in the order of their digests. Other caches have the bytewise order.
+  /// **Order.** In a store with a disk, entries come in the order of the digests of their keys, which is always the
+  /// same. With the ``DiskLayout/ordered`` layout, they come in the bytewise order of the keys. Keys of more than 64
+  /// bytes then follow in the order of their digests. Other caches have the bytewise order.
   ///
   /// **Guarantee.** No key appears twice. A key appears if it has a value during the whole enumeration, and does not
-  /// appear if it has none during the whole enumeration. A key that is written, removed or evicted from the disk
-  /// during the enumeration may or may not appear. Evictions from memory, promotions and commits change nothing. Neither does
+  /// appear if it has none during the whole enumeration. A key that is written, removed or evicted from the disk during
+  /// the enumeration may or may not appear. Evictions from memory, promotions and commits change nothing. Neither does
   /// an eviction from the disk while memory holds the value.
   ///
   /// The data of an entry are those of one instant during the enumeration. An entry of an older schema version appears
   /// before its migration decides about the value. Each read transaction ends before `next` returns.
   ///
-  /// **Cost.** The first call copies and sorts the keys in memory. Each chunk of 512 records is then read on the calling
-  /// thread. A user's own tier lists all its records at once.
+  /// **Cost.** The first call copies and sorts the keys in memory. Each chunk of 512 records is then read on the
+  /// calling thread. A user's own tier lists all its records at once.
   ///
   /// **Errors.** The iterator throws `CisternError` with the code ``CisternError/Code/storeClosed`` if the store is
-  /// closed, or ``CisternError/Code/diskFailed`` if the disk cannot be read. The entries before remain valid. A cache without a
-  /// second tier throws neither.
+  /// closed, or ``CisternError/Code/diskFailed`` if the disk cannot be read. The entries before remain valid. A cache
+  /// without a second tier throws neither.
   ///
   /// - Parameter selection: The entries to return.
   /// - Returns: The sequence of entries.
@@ -72,7 +72,8 @@ extension Cache where Key: CacheKey {
   ///   - selection: The entries to return.
   /// - Returns: At most `limit` entries.
   /// - Throws: `CisternError` if the store is closed or its disk cannot be read. The code is
-  ///   ``CisternError/Code/invalidArgument`` for a cursor of the other ``DiskLayout``. A cache without a second tier throws nothing.
+  ///   ``CisternError/Code/invalidArgument`` for a cursor of the other ``DiskLayout``. A cache without a second tier
+  ///   throws nothing.
   /// - Complexity: O(*m* log *m* + `limit`), where *m* is the number of keys in memory.
   public func page(
     after cursor: EntryCursor? = nil, limit: Int = 256, of selection: EntrySelection = .all

@@ -7,7 +7,8 @@ struct ContentObservation<Key: CacheKey, Value: Sendable>: Sendable {
 
   /// Starts the task.
   ///
-  /// The task is detached, because it must not inherit the priority and the task-local values of the observer's creator.
+  /// The task is detached, because it must not inherit the priority and the task-local values of the observer's
+  /// creator.
   func start(_ contents: ContentReader<Key, Value>, on execution: HandlerExecution) {
     switch execution {
     case .threads: Task.detached { await run(contents, calling: callOnThread) }

@@ -5,19 +5,20 @@
 /// for await update in articles.contentUpdates(.prefix("news/")) { update.apply(to: &news) }
 /// ```
 ///
-/// **Guarantee.** For each key, the elements in order lead to the cache's value. A change that an initial entry contains is
-/// not delivered. A change that the initial entries do not contain is delivered. The initial entries are no snapshot: two
-/// entries can be those of different instants. A value in grace counts as the key's value, and the end of a lifetime counts
-/// when a look-up or a write notices it.
+/// **Guarantee.** For each key, the elements in order lead to the cache's value. A change that an initial entry
+/// contains is not delivered. A change that the initial entries do not contain is delivered. The initial entries are no
+/// snapshot: two entries can be those of different instants. A value in grace counts as the key's value, and the end of
+/// a lifetime counts when a look-up or a write notices it.
 ///
 /// **Removals of many keys.** A removal of all keys, of a tag or of a prefix lists no keys. The sequence delivers
-/// ``ContentUpdate/restarted(cause:)``, and then the entries that are left. A removal by a prefix that has no key in common
-/// with the observed prefix delivers nothing.
+/// ``ContentUpdate/restarted(cause:)``, and then the entries that are left. A removal by a prefix that has no key in
+/// common with the observed prefix delivers nothing.
 ///
-/// **Memory.** The values are read in groups of 64 keys. The sequence keeps one group, the keys of memory until the initial
-/// entries have ended, and the newest change of each key that changes.
+/// **Memory.** The values are read in groups of 64 keys. The sequence keeps one group, the keys of memory until the
+/// initial entries have ended, and the newest change of each key that changes.
 ///
-/// Each iterator begins when it is created. The sequence ends as ``Updates`` does, or after ``ContentUpdate/failed(_:)``.
+/// Each iterator begins when it is created. The sequence ends as ``Updates`` does, or after
+/// ``ContentUpdate/failed(_:)``.
 public struct ContentUpdates<Key: CacheKey, Value: Sendable>: AsyncSequence, Sendable {
   /// An initial entry, a change, or a new beginning.
   public typealias Element = ContentUpdate<Key, Value>

@@ -10,8 +10,8 @@ public struct EntrySelection: Sendable, Hashable {
 
   /// The entries whose keys begin with the prefix.
   ///
-  /// In a file with the layout ``DiskLayout/dense``, the enumeration visits all records of the cache. In one with the layout
-  /// ``DiskLayout/ordered``, it visits those of these entries, and of all keys of more than 64 bytes.
+  /// In a file with the layout ``DiskLayout/dense``, the enumeration visits all records of the cache. In one with the
+  /// layout ``DiskLayout/ordered``, it visits those of these entries, and of all keys of more than 64 bytes.
   public static func withPrefix(_ prefix: KeyPrefix) -> EntrySelection {
     EntrySelection(prefix: prefix.bytes, tag: nil)
   }

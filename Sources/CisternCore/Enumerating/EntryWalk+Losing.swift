@@ -3,11 +3,11 @@
 extension EntryWalk {
   /// Adds the keys behind the visited ones that memory may hold alone since the enumeration began.
   ///
-  /// Called after each chunk is read. The order matters: a key leaves the lost keys after it is in the list of the token.
-  /// A record that is missing in the chunk is therefore in one of both.
+  /// Called after each chunk is read. The order matters: a key leaves the lost keys after it is in the list of the
+  /// token. A record that is missing in the chunk is therefore in one of both.
   ///
-  /// A tier without a list of lost keys can lose any record before it reports that. If memory holds its value, memory has the
-  /// key now.
+  /// A tier without a list of lost keys can lose any record before it reports that. If memory holds its value, memory
+  /// has the key now.
   @usableFromInline
   mutating func addLostKeys() {
     let hasLostFile = records.secondTier?.partition.hasLostFile ?? false
@@ -18,22 +18,12 @@ extension EntryWalk {
       wholeLosses = losses.wholeLosses
       listedLosses = 0
       candidates = Self.candidates(of: records, prefix: selection.prefix, after: position)
-      nextCandidate = 0
     }
     let keys = pending + losses.keys[min(listedLosses, losses.keys.count)...]
     listedLosses = losses.keys.count
-    if !keys.isEmpty { insert(keys) }
-  }
-
-  private mutating func insert(_ keys: [[UInt8]]) {
-    let rest = candidates[nextCandidate...]
-    let known = Set(rest.map(\.bytes))
-    let added = Set(keys).subtracting(known).compactMap { bytes in
-      Key(keyBytes: bytes.rawSpan).flatMap { candidate(of: $0, bytes) }
-    }
-    if added.isEmpty { return }
-    candidates = Self.sorted(rest + added)
-    nextCandidate = 0
+    if keys.isEmpty { return }
+    candidates.add(
+      Set(keys).compactMap { bytes in Key(keyBytes: bytes.rawSpan).flatMap { candidate(of: $0, bytes) } })
   }
 
   private func candidate(of key: Key, _ bytes: [UInt8]) -> Candidate? {

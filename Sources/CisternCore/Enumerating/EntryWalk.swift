@@ -1,23 +1,17 @@
-/// An enumeration in progress: the merge of the second tier's records with the keys that memory, staging and unconfirmed
-/// edits had at its beginning.
+/// An enumeration in progress: the merge of the second tier's records with the keys that memory, staging and
+/// unconfirmed edits had at its beginning.
 ///
 /// The second tier's records are read in chunks, so that no transaction lasts longer. Each entry is checked against
 /// memory when its chunk is read. A position is visited once, so no key is returned twice.
 ///
 /// A value that leaves memory is found in the second tier, which has it before it leaves. A value that leaves staging
-/// is in the next snapshot. A value that the second tier loses while memory holds it is added when a chunk is read. Only a
-/// value that is written, or that leaves both tiers, can escape.
+/// is in the next snapshot. A value that the second tier loses while memory holds it is added when a chunk is read.
+/// Only a value that is written, or that leaves both tiers, can escape.
 @usableFromInline
 struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   @usableFromInline typealias Entry = CacheEntry<Key, Value>
 
-  /// A key of memory, staging or the edits.
-  @usableFromInline
-  struct Candidate: Sendable {
-    @usableFromInline let position: KeyPosition
-    @usableFromInline let bytes: [UInt8]
-    @usableFromInline let key: Key
-  }
+  @usableFromInline typealias Candidate = EntryCandidates<Key>.Candidate
 
   /// The number of records that one transaction reads.
   @inlinable static var chunkSize: Int { 512 }
@@ -26,9 +20,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   @usableFromInline let selection: EntrySelection
   @usableFromInline let location: String
   @usableFromInline var position: KeyPosition?
-  /// The candidates in order. They seldom change, so that copies of the walk share them.
-  @usableFromInline var candidates: [Candidate]
-  @usableFromInline var nextCandidate = 0
+  @usableFromInline var candidates: EntryCandidates<Key>
   @usableFromInline var isAtEnd = false
   @usableFromInline var hasBegun = false
   let token: WalkToken
@@ -52,12 +44,12 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   /// The position of the last visited entry.
   var cursor: EntryCursor? { position.map { EntryCursor($0) } }
 
-  /// Returns the keys outside the second tier's committed records, in order.
+  /// Returns the keys outside the second tier's committed records.
   ///
   /// Memory comes before staging: a value that memory evicts was staged before.
   static func candidates(
     of records: SecondTierReader<Key, Value>, prefix: [UInt8], after start: KeyPosition?
-  ) -> [Candidate] {
+  ) -> EntryCandidates<Key> {
     var candidates: [Candidate] = []
     func add(_ key: Key, _ bytes: [UInt8]) {
       guard bytes.rawSpan.starts(with: prefix) else { return }
@@ -69,18 +61,11 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     for bytes in records.secondTier?.partition.stagedKeys ?? [] {
       if let key = Key(keyBytes: bytes.rawSpan) { add(key, bytes) }
     }
-    return sorted(candidates)
+    return EntryCandidates(candidates)
   }
 
   static func position(of bytes: [UInt8], in records: SecondTierReader<Key, Value>) -> KeyPosition {
     records.secondTier?.partition.position(of: bytes.rawSpan) ?? KeyPosition(bytes: bytes)
-  }
-
-  static func sorted(_ candidates: some Sequence<Candidate>) -> [Candidate] {
-    candidates.sorted { left, right in
-      left.position == right.position
-        ? left.bytes.rawSpan.precedes(right.bytes.rawSpan) : left.position < right.position
-    }
   }
 
   /// Returns the entries of the next positions, and moves behind them. Empty if none of the visited keys has a value.
@@ -142,7 +127,8 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
     return count
   }
 
-  /// Reads the next chunk. Without details, its records tell whether their values are fresh, but can lack a grace and tags.
+  /// Reads the next chunk. Without details, its records tell whether their values are fresh, but can lack a grace and
+  /// tags.
   @usableFromInline
   mutating func nextChunk(limit: Int, needsDetails: Bool) throws(CisternError) -> RecordChunk {
     hasBegun = true
@@ -163,14 +149,14 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
 
   /// Whether the chunk contains all entries up to its end. The keys of memory are then behind it.
   ///
-  /// The walk compares records only with the keys that were in memory when it began. A key that came later was written or read
-  /// during the enumeration, and its record has data of that time.
+  /// The walk compares records only with the keys that were in memory when it began. A key that came later was written
+  /// or read during the enumeration, and its record has data of that time.
   @usableFromInline
   func hasNoCandidate(in chunk: borrowing RecordChunk, limit: Int) -> Bool {
     guard chunk.count <= limit else { return false }
-    guard nextCandidate < candidates.count else { return true }
+    guard let candidate = candidates.next else { return true }
     guard let end = chunk.end else { return false }
-    return end < candidates[nextCandidate].position
+    return end < candidate.position
   }
 
   @usableFromInline
@@ -212,9 +198,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
         if let key = Key(keyBytes: bytes.rawSpan) {
           add(entryReader.entry(of: key, chunk.metadata(of: record)), to: &entries)
         }
-      } else {
-        let candidate = candidates[nextCandidate]
-        nextCandidate += 1
+      } else if let candidate = candidates.popNext() {
         // The same key was visited as a record, or as another candidate.
         if last?.keys.contains(candidate.bytes) == true { continue }
         last?.keys.append(candidate.bytes)
@@ -230,8 +214,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   @inlinable
   func nextPosition(in positions: [KeyPosition], from index: Int) -> KeyPosition? {
     let record = index < positions.count ? positions[index] : nil
-    guard nextCandidate < candidates.count else { return record }
-    let candidate = candidates[nextCandidate].position
+    guard let candidate = candidates.next?.position else { return record }
     guard let record else { return candidate }
     return candidate < record ? candidate : record
   }

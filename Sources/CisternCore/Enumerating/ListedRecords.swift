@@ -1,7 +1,8 @@
-/// The records of a tier that lists all of them in each call, in the order of their keys. An enumeration lists them once.
+/// The records of a tier that lists all of them in each call, in the order of their keys. An enumeration lists them
+/// once.
 ///
-/// A key that is written or removed after the list may or may not appear. A key whose record leaves later is in the list, so it
-/// appears if memory holds its value.
+/// A key that is written or removed after the list may or may not appear. A key whose record leaves later is in the
+/// list, so it appears if memory holds its value.
 final class ListedRecords: @unchecked Sendable {
   // Sendable holds: the chunk never changes, and it owns its memory.
   private let records: RecordChunk

@@ -28,8 +28,8 @@ public struct CisternError: Error, Sendable {
     /// A key that a draft wrote has changed below the draft, so nothing was saved. The cause is a
     /// ``DraftConflictError``, or a ``StoreDraftConflictError`` for a draft over several caches.
     case conflict
-    /// A new value could not be merged with the cached one. The cached value stays, and the new one is not stored. Or the closure
-    /// of a ``DraftConflictPolicy`` threw, and the draft was not saved.
+    /// A new value could not be merged with the cached one. The cached value stays, and the new one is not stored. Or
+    /// the closure of a ``DraftConflictPolicy`` threw, and the draft was not saved.
     case notMerged
     /// Neither tier has the value, and the load policy does not allow a fetch (``LoadPolicy/cachedOnly``).
     case notCached
@@ -37,7 +37,8 @@ public struct CisternError: Error, Sendable {
     case noValue
     /// The caller's time limit passed (``LoadPolicy/timingOut(after:)``).
     case timedOut
-    /// The cache's ``CircuitBreaker`` is open, and the fetch was not called. The message states when it permits the next one.
+    /// The cache's ``CircuitBreaker`` is open, and the fetch was not called. The message states when it permits the
+    /// next one.
     case circuitOpen
     /// A fetch loads a key whose fetch waits for it, directly or through others. Neither of them could end.
     case cyclicLoad

@@ -2,8 +2,8 @@
 public struct StoreReport: Sendable {
   /// The kind of problem, for code to switch on.
   public enum Code: Sendable, Hashable {
-    /// Data on disk could not be trusted. The store renamed it and began an empty file. A read-only store changed nothing, and
-    /// continues without a file.
+    /// Data on disk could not be trusted. The store renamed it and began an empty file. A read-only store changed
+    /// nothing, and continues without a file.
     case setAside
     /// Another program removed, emptied or replaced the store's directory or a file in it. The store continues with
     /// the files that exist now.
@@ -11,8 +11,8 @@ public struct StoreReport: Sendable {
     /// The data file is older than the state that the store left. Values that were removed or replaced since may be
     /// back.
     case rolledBack
-    /// The disk failed. The store writes to memory only. Or the keys on disk could not be read for a removal by a condition
-    /// (`removeAll(where:)`), which then removed all records of its cache.
+    /// The disk failed. The store writes to memory only. Or the keys on disk could not be read for a removal by a
+    /// condition (`removeAll(where:)`), which then removed all records of its cache.
     case degraded
     /// The disk works again, or a full device has room again.
     case recovered
@@ -30,8 +30,9 @@ public struct StoreReport: Sendable {
     case notDecodable
     /// A record of an older schema version could not be migrated and was removed.
     case notMigrated
-    /// The tier refused a write, because it can never hold the value, or because a codec other than that of the cache wrote its
-    /// records. Or a cache without memory (``CacheTiers/secondTierOnly``) lost a write, because its store is read-only or closed.
+    /// The tier refused a write, because it can never hold the value, or because a codec other than that of the cache
+    /// wrote its records. Or a cache without memory (``CacheTiers/secondTierOnly``) lost a write, because its store is
+    /// read-only or closed.
     case refused
     /// A fetch of a newer value failed while callers received the older one. A cache reports at most one such failure
     /// in ten seconds, with the number of the others.

@@ -6,16 +6,16 @@
 /// ) { error in !(error is NotFound) }
 /// ```
 ///
-/// The breaker is closed at first: every fetch is called. When calls fail as the threshold says, the breaker opens. A load
-/// that must fetch then gets its stale value as after a failure, or throws ``CisternError/Code/circuitOpen``. After the open
-/// time, the breaker is half-open: it permits a limited number of calls, the probes. It closes when all of them succeed. If
-/// one fails, it opens again for twice the time, up to a maximum.
+/// The breaker is closed at first: every fetch is called. When calls fail as the threshold says, the breaker opens. A
+/// load that must fetch then gets its stale value as after a failure, or throws ``CisternError/Code/circuitOpen``.
+/// After the open time, the breaker is half-open: it permits a limited number of calls, the probes. It closes when all
+/// of them succeed. If one fails, it opens again for twice the time, up to a maximum.
 ///
 /// - Each call of the fetch counts, also each attempt of a ``RetryPolicy``. The fetch of a bulk load is one call.
 /// - A cancelled call counts neither as a success nor as a failure.
 /// - A call that began before the breaker changed its state does not count after the change.
-/// - If all probes are in progress or have succeeded when the open time of the newest one has passed, a further call replaces them. They
-///   count as one failed probe, and the breaker stays half-open.
+/// - If all probes are in progress or have succeeded when the open time of the newest one has passed, a further call
+///   replaces them. They count as one failed probe, and the breaker stays half-open.
 /// - A load inside the fetch of a probe is part of the probe. A background refresh that it starts is not.
 ///
 /// All keys of a cache share one breaker.
@@ -69,8 +69,8 @@ public struct CircuitBreaker: Sendable {
   public var maximumOpenDuration: Duration
   /// The number of calls that a half-open breaker permits. It closes when this number succeeded; at least 1.
   public var probeCount: Int
-  /// Whether an error counts as a failure of the origin. Any other error counts as a success, because the origin answered.
-  /// Called outside all locks. Never called with a `CancellationError`.
+  /// Whether an error counts as a failure of the origin. Any other error counts as a success, because the origin
+  /// answered. Called outside all locks. Never called with a `CancellationError`.
   public var isFailure: @Sendable (any Error) -> Bool
 
   /// Creates the settings of a breaker. Opening a cache with invalid settings throws.

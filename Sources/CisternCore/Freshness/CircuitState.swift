@@ -11,8 +11,8 @@ struct CircuitState: Sendable {
   enum Phase: Sendable, Equatable {
     case closed
     case open(until: MonotonicTime)
-    /// Some probes are in progress, and some have succeeded. If no further probe may begin when the time ends, those in progress count
-    /// as failed.
+    /// Some probes are in progress, and some have succeeded. If no further probe may begin when the time ends, those in
+    /// progress count as failed.
     case halfOpen(inProgress: Int, succeeded: Int, until: MonotonicTime)
 
     var state: CircuitBreaker.State {

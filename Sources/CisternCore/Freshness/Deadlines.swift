@@ -3,11 +3,11 @@
 struct Deadlines: Sendable {
   /// The end of the lifetime.
   @usableFromInline let freshUntil: MonotonicTime
-  /// The time from which a load triggers a refresh. Later than ``freshUntil`` only after a failed refresh, and then the end of
-  /// the pause.
+  /// The time from which a load triggers a refresh. Later than ``freshUntil`` only after a failed refresh, and then the
+  /// end of the pause.
   ///
-  /// The lowest bit of a pause's end is the opposite of ``RetryPause/permitsFallback``. A separate property would make every
-  /// value with a grace larger.
+  /// The lowest bit of a pause's end is the opposite of ``RetryPause/permitsFallback``. A separate property would make
+  /// every value with a grace larger.
   @usableFromInline private(set) var refreshFrom: MonotonicTime
   /// The end of the grace. Never earlier than ``freshUntil``.
   @usableFromInline let goneFrom: MonotonicTime
@@ -52,7 +52,8 @@ struct Deadlines: Sendable {
     return .stale(by: staleness, refreshDue: refreshFrom <= now, uses: uses)
   }
 
-  /// Returns the same deadlines without a refresh during a pause. A pause that ends before a refresh is due has no effect.
+  /// Returns the same deadlines without a refresh during a pause. A pause that ends before a refresh is due has no
+  /// effect.
   func postponingRefresh(during pause: RetryPause) -> Deadlines {
     guard refreshFrom <= pause.end, pause.end.nanoseconds > 0 else { return self }
     var deadlines = self

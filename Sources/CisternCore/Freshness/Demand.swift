@@ -46,17 +46,18 @@ struct Demand: Sendable, Hashable {
   @inlinable
   var looksInSecondTier: Bool { acceptsFresh && !hasLookedInSecondTier }
 
-  /// Whether the decision to join is final. After a look in the second tier, the load looks there again beside a later flight,
-  /// and counts the join itself.
+  /// Whether the decision to join is final. After a look in the second tier, the load looks there again beside a later
+  /// flight, and counts the join itself.
   @inlinable
-  var joinsFinally: Bool { !hasLookedInSecondTier }
+  var countsJoin: Bool { !hasLookedInSecondTier }
 
-  /// Returns whether the load must look in the second tier, or for the value of unconfirmed edits, before it joins a flight.
+  /// Returns whether the load must look in the second tier, or for the value of unconfirmed edits, before it joins a
+  /// flight.
   ///
   /// - Parameter coversSecondTier: Whether no load needs to look in the second tier beside the flight.
   /// - Returns: Whether the load must look elsewhere.
   @inlinable
-  func looksElsewhere(besideFlightThatCovers coversSecondTier: Bool) -> Bool {
+  func mustLookUpBeforeJoining(flightCoversSecondTier coversSecondTier: Bool) -> Bool {
     looksInSecondTier && (isShownByEdits || !coversSecondTier)
   }
 
@@ -98,8 +99,8 @@ struct Demand: Sendable, Hashable {
       break
     }
     guard uses.ifError else { return .fetch(fallsBack: false) }
-    // A recent refresh failed, so this load sends no further request to the origin. If the error must reach the callers, only
-    // a further request tells whether it still does.
+    // A recent refresh failed, so this load sends no further request to the origin. If the error must reach the
+    // callers, only a further request tells whether it still does.
     return refreshDue || !uses.insteadOfFetch ? .fetch(fallsBack: true) : .use(isStale: true, refreshes: false)
   }
 }

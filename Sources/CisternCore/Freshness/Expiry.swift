@@ -57,8 +57,8 @@ public struct Expiry: Sendable, Hashable {
     return expiry
   }
 
-  /// Creates an expiry with a lifetime, and with separate windows for the two reasons to return a stale value. The windows
-  /// are those of RFC 5861, and both begin at the end of the lifetime.
+  /// Creates an expiry with a lifetime, and with separate windows for the two reasons to return a stale value. The
+  /// windows are those of RFC 5861, and both begin at the end of the lifetime.
   ///
   /// ```swift
   /// // A minute fresh; then half a minute stale while a refresh runs; then, for a day, stale only if the fetch fails.

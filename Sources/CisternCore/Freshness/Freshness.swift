@@ -16,7 +16,8 @@ enum Freshness: Equatable, Sendable {
 extension Freshness {
   /// Whether the value is within its lifetime.
   ///
-  /// A value can pass the end of its grace between two reads of the clock. A value that is not stale can therefore be gone.
+  /// A value can pass the end of its grace between two reads of the clock. A value that is not stale can therefore be
+  /// gone.
   @usableFromInline
   var isFresh: Bool {
     switch self {

@@ -31,7 +31,8 @@ public struct LoadPolicy: Sendable, Hashable {
   /// takes too long (``returningStale(after:)``).
   ///
   /// After a failed fetch, loads return the stale value and do not fetch again within
-  /// ``CacheConfiguration/refreshRetryInterval``. After an error that ``CacheConfiguration/fallsBack`` excludes, they fetch.
+  /// ``CacheConfiguration/refreshRetryInterval``. After an error that ``CacheConfiguration/fallsBack`` excludes, they
+  /// fetch.
   public static let freshElseStale = LoadPolicy(Demand(stale: .instead))
 
   /// A policy that returns a fresh or a stale value, and never fetches or waits.

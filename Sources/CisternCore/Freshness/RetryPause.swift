@@ -7,7 +7,8 @@ struct RetryPause: Sendable {
   let start: WallTime
   /// Whether a load that could return a stale value after a failure returns it without a fetch.
   ///
-  /// False after an error that must reach the callers. Such a load fetches, and the pause concerns background refreshes alone.
+  /// False after an error that must reach the callers. Such a load fetches, and the pause concerns background refreshes
+  /// alone.
   let permitsFallback: Bool
 
   init(end: MonotonicTime, start: WallTime, permitsFallback: Bool = true) {

@@ -3,7 +3,8 @@
 package struct StaleWindows: Sendable, Hashable {
   /// The nanoseconds after the lifetime in which a load may return the value while a refresh runs in the background.
   @usableFromInline package var whileRevalidate: UInt64
-  /// The nanoseconds after the lifetime in which a load may return the value because its fetch failed or takes too long.
+  /// The nanoseconds after the lifetime in which a load may return the value because its fetch failed or takes too
+  /// long.
   @usableFromInline package var ifError: UInt64
 
   /// Creates windows. Both are the whole grace by default.

@@ -6,13 +6,13 @@ import Synchronization
 /// the time that has passed on the monotonic clock. A clock that is set forward has an effect, which can only
 /// shorten lifetimes.
 ///
-/// A record that was written while the clock was set forward has a write time in the future after the clock is set back. The
-/// timeline knows how far its own writes were ahead, so that such a record does not count as expired.
+/// A record that was written while the clock was set forward has a write time in the future after the clock is set
+/// back. The timeline knows how far its own writes were ahead, so that such a record does not count as expired.
 package struct WallTimeline: ~Copyable, Sendable {
   private let first: WallTime
   private let start: MonotonicTime
-  /// The most nanoseconds by which the time of a write was later than the first time plus the time that had passed. It is atomic,
-  /// and never falls.
+  /// The most nanoseconds by which the time of a write was later than the first time plus the time that had passed. It
+  /// is atomic, and never falls.
   private let lead = Atomic<Int64>(0)
 
   /// Creates a timeline that begins at the clock's current time.

@@ -9,12 +9,13 @@ public struct CacheEvent<Key: Hashable & Sendable>: Sendable {
 
     /// The fetch for a key failed in its last attempt.
     ///
-    /// Each flight gives one such event, and a bulk load one for each key. A fetch that the circuit breaker rejected gives none.
+    /// Each flight gives one such event, and a bulk load one for each key. A fetch that the circuit breaker rejected
+    /// gives none.
     public static var fetchFailed: Kind { Kind(description: "fetch failed") }
     /// A fetch failed, and no caller gets the error.
     ///
-    /// Each caller that receives the stale value instead gives one such event. A background refresh gives one. The error may be
-    /// ``CisternError/Code/circuitOpen``.
+    /// Each caller that receives the stale value instead gives one such event. A background refresh gives one. The
+    /// error may be ``CisternError/Code/circuitOpen``.
     public static var refreshFailed: Kind { Kind(description: "refresh failed") }
     /// A caller waited for its soft or hard timeout (``CacheStatistics/timeouts``).
     public static var timedOut: Kind { Kind(description: "timed out") }
@@ -66,7 +67,8 @@ extension CacheEvent: CustomStringConvertible {
   }
 }
 
-/// The place of an event in the order of a cache's events. Numbers have no gaps, so a consumer can count the dropped events.
+/// The place of an event in the order of a cache's events. Numbers have no gaps, so a consumer can count the dropped
+/// events.
 struct EventNumber: Sendable, Equatable {
   private var number: UInt64 = 0
 

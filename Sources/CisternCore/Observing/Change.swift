@@ -27,11 +27,12 @@ public struct Change<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// - It is known if memory held the value: for replacements, removals, expiry and evictions.
   /// - It is ``PreviousValue/unknown`` if the second tier alone held the value, and for a change of many keys.
   /// - A set of an expired value is two changes: the removal of the expired value, and an insertion.
-  /// - If ``UpdateBuffering/newestPerKey`` replaces a change that was not consumed, the newer change gets the previous value of
-  ///   the older one. ``event`` remains that of the newer one. If a removal of many keys is between them, the previous value is
-  ///   unknown.
+  /// - If ``UpdateBuffering/newestPerKey`` replaces a change that was not consumed, the newer change gets the previous
+  ///   value of the older one. ``event`` remains that of the newer one. If a removal of many keys is between them, the
+  ///   previous value is unknown.
   ///
-  /// A change keeps its previous value alive, so that a buffered change keeps two values. Without observers, no write keeps one.
+  /// A change keeps its previous value alive, so that a buffered change keeps two values. Without observers, no write
+  /// keeps one.
   public internal(set) var previous: PreviousValue<Value>
   /// The context that was passed with the write. Nil if none was passed, and for changes without a writer, such as
   /// expiry and eviction.

@@ -16,8 +16,8 @@ struct ChangeBuffer: Sendable {
     case newestPerKey
     /// The given number of changes, at least one. An additional change displaces the oldest.
     case bounded(Int)
-    /// All changes up to the given number, at least one. An additional change displaces them all by the mark of a loss, which
-    /// stands for all changes until the consumer takes it.
+    /// All changes up to the given number, at least one. An additional change displaces them all by the mark of a loss,
+    /// which stands for all changes until the consumer takes it.
     case boundedByLoss(Int)
   }
 
@@ -37,8 +37,8 @@ struct ChangeBuffer: Sendable {
   /// The position of the newest invalidation. A change from before it is displaced by a newer change of its key,
   /// which goes to the end.
   private var newestInvalidation = 0
-  /// The positions of changes that followed an invalidation which has moved to the end. Without it, their previous values do not
-  /// follow from the changes before.
+  /// The positions of changes that followed an invalidation which has moved to the end. Without it, their previous
+  /// values do not follow from the changes before.
   private var uncertain = 0..<0
   private var displaced: [ErasedChange] = []
   /// Whether the buffer contains the mark of a loss, and nothing else. Used only by the policy `boundedByLoss`.

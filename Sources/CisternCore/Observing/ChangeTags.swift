@@ -1,7 +1,8 @@
 /// The tags of the values before and after a change. Observers of tags are found by them.
 @usableFromInline
 package struct ChangeTags: Sendable {
-  /// The tags of the value before the change; nil if they are not known. Memory did not hold the value, or the key had none.
+  /// The tags of the value before the change; nil if they are not known. Memory did not hold the value, or the key had
+  /// none.
   @usableFromInline let former: [String]?
   /// The tags of the value after the change.
   @usableFromInline let new: [String]

@@ -1,9 +1,9 @@
-/// The decision which initial entries and changes the consumer of a scope's contents receives. A pure state machine, guarded by
-/// its owner.
+/// The decision which initial entries and changes the consumer of a scope's contents receives. A pure state machine,
+/// guarded by its owner.
 ///
-/// The owner registers for changes, enumerates, and reads the keys in groups. After each group, it takes all changes from its
-/// buffer. A change that a read of the group contains is then among the taken ones. Later, every change of a key that was read
-/// is newer than the read. The machine therefore keeps no numbers of earlier groups.
+/// The owner registers for changes, enumerates, and reads the keys in groups. After each group, it takes all changes
+/// from its buffer. A change that a read of the group contains is then among the taken ones. Later, every change of a
+/// key that was read is newer than the read. The machine therefore keeps no numbers of earlier groups.
 struct ContentState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   typealias Update = ContentUpdate<Key, Value>
 
@@ -27,8 +27,8 @@ struct ContentState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   private(set) var phase = Phase.beginning
-  /// The keys whose changes were delivered during the enumeration. Their later changes are delivered, too, so that they are
-  /// not read.
+  /// The keys whose changes were delivered during the enumeration. Their later changes are delivered, too, so that they
+  /// are not read.
   private var changedKeys: Set<Key> = []
 
   /// Notes that an enumeration begins.
@@ -118,8 +118,8 @@ struct ContentState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 extension ContentState.Read {
   var hasValue: Bool { value != nil }
 
-  /// Returns a later change with the read value as the previous one. The buffer may have merged the change with one that the
-  /// read contains.
+  /// Returns a later change with the read value as the previous one. The buffer may have merged the change with one
+  /// that the read contains.
   func followed(by change: Change<Key, Value>) -> Change<Key, Value> {
     var change = change
     change.previous = value.map { .value($0) } ?? .none

@@ -8,9 +8,11 @@ public enum ContentUpdate<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ///
   /// Changes of the time since the beginning may precede this element.
   case initialEnded
-  /// A change of one key, which the elements before do not contain. A removal can concern a key that no element before has.
+  /// A change of one key, which the elements before do not contain. A removal can concern a key that no element before
+  /// has.
   case changed(Change<Key, Value>)
-  /// The key has a value that is not in the scope. Only for ``ObservationScope/tagged(_:)``: the value does not have the tag.
+  /// The key has a value that is not in the scope. Only for ``ObservationScope/tagged(_:)``: the value does not have
+  /// the tag.
   case left(Key)
   /// All elements before are void. The entries that are left follow, as initial entries, up to ``initialEnded``.
   ///

@@ -100,7 +100,8 @@ struct ErasedChange: Sendable {
     return merged
   }
 
-  /// Returns this change without a known previous value. Keeps the value, because a buffer must not release one under a lock.
+  /// Returns this change without a known previous value. Keeps the value, because a buffer must not release one under a
+  /// lock.
   func hidingPrevious() -> ErasedChange {
     var change = self
     change.hidesPrevious = true

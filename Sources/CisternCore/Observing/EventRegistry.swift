@@ -22,8 +22,8 @@ final class EventRegistry<Key: Hashable & Sendable>: Sendable {
   /// Whether an event has an observer. A relaxed load.
   var isObserved: Bool { center.observerCount.load(ordering: .relaxed) > 0 }
 
-  /// Appends an event to the mailboxes. Runs no user code, and may be called under a lock that orders events. The caller must
-  /// call ``deliver()`` after it unlocks.
+  /// Appends an event to the mailboxes. Runs no user code, and may be called under a lock that orders events. The
+  /// caller must call ``deliver()`` after it unlocks.
   func record(_ event: @autoclosure () -> CacheEvent<Key>) {
     guard isObserved else { return }
     var event = event()
@@ -103,8 +103,8 @@ private final class EventSource<Key: Hashable & Sendable>: Sendable {
 ///       logger.warning("\(event)")
 ///     }
 ///
-/// It begins when it is created, and ends as ``Updates`` does. Its buffer is bounded: an additional event replaces the oldest.
-/// The next event then tells how many were dropped (``CacheEvent/droppedCount``).
+/// It begins when it is created, and ends as ``Updates`` does. Its buffer is bounded: an additional event replaces the
+/// oldest. The next event then tells how many were dropped (``CacheEvent/droppedCount``).
 public struct CacheEvents<Key: Hashable & Sendable>: AsyncSequence, Sendable {
   /// An event of the cache.
   public typealias Element = CacheEvent<Key>

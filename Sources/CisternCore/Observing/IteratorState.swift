@@ -26,7 +26,7 @@ enum IteratorState<Waiter: Sendable>: Sendable {
     var ends: [Waiter] = []
   }
 
-  /// Appends a change. Returns whether the caller must call ``handOver()``.
+  /// Appends a change. Returns whether the caller must call ``deliverDeferred()``.
   mutating func append(_ change: ErasedChange) -> Bool {
     switch take() {
     case .open(var buffer):

@@ -7,7 +7,7 @@ final class ObserverCenter: Sendable {
   typealias Identifier = Registrations.Identifier
 
   /// The form in which an observer receives changes.
-  enum Subject: Sendable {
+  enum Delivery: Sendable {
     /// Each change individually.
     case changes
     /// All changes of one write together.
@@ -46,7 +46,8 @@ final class ObserverCenter: Sendable {
     }
   }
 
-  /// Appends a write that is not announced to the mailboxes of observers of contents. Otherwise as ``record(_:makeSet:)``.
+  /// Appends a write that is not announced to the mailboxes of observers of contents. Otherwise as
+  /// ``record(_:makeSet:)``.
   func recordUnannounced(_ change: ErasedChange) {
     state.withLock { state in
       state.registrations.forEachContents(enteredOrLeftBy: change) { identifier, mailbox in
@@ -104,11 +105,11 @@ final class ObserverCenter: Sendable {
     for (_, mailbox) in mailboxes.sorted(by: { $0.key < $1.key }) { mailbox.finish() }
   }
 
-  func add(_ mailbox: any Mailbox, to scope: ErasedScope, hearing subject: Subject) -> Identifier {
+  func add(_ mailbox: any Mailbox, to scope: ErasedScope, delivering form: Delivery) -> Identifier {
     let (identifier, isFinished) = state.withLock { state in
       observerCount.add(1, ordering: .relaxed)
       let identifier =
-        switch subject {
+        switch form {
         case .changes: state.registrations.add(mailbox, to: scope)
         case .changeSets: state.setRegistrations.add(mailbox, to: scope)
         }
@@ -119,13 +120,15 @@ final class ObserverCenter: Sendable {
     return identifier
   }
 
-  func remove(_ identifier: Identifier, from scope: ErasedScope, hearing subject: Subject) {
-    state.withLock { state in
+  func remove(_ identifier: Identifier, from scope: ErasedScope, delivering form: Delivery) {
+    let unobserved = state.withLock { state in
       observerCount.subtract(1, ordering: .relaxed)
-      switch subject {
+      return switch form {
       case .changes: state.registrations.remove(identifier, from: scope)
       case .changeSets: state.setRegistrations.remove(identifier, from: scope)
       }
     }
+    // A user's keys, which must be destroyed outside the lock.
+    withExtendedLifetime(unobserved) {}
   }
 }

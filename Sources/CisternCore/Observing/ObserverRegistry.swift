@@ -57,8 +57,8 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     }
   }
 
-  /// Appends a write that is not announced to the mailboxes of observers of a tag's contents, if the value enters or leaves
-  /// them. Otherwise as ``record(_:context:)``.
+  /// Appends a write that is not announced to the mailboxes of observers of a tag's contents, if the value enters or
+  /// leaves them. Otherwise as ``record(_:context:)``.
   @usableFromInline
   package func recordUnannounced(_ pending: PendingChange<Key, Value>) {
     let tags = pending.tags
@@ -145,12 +145,12 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     _ handler: @escaping @Sendable (ChangeSet<Key, Value>) -> Void
   ) -> ObservationToken {
     let mailbox = HandlerMailbox(on: execution ?? self.execution) { handler($0.changeSet()) }
-    return ObservationToken(Subscription(ErasedScope(scope), mailbox, hearing: .changeSets, in: center))
+    return ObservationToken(Subscription(ErasedScope(scope), mailbox, delivering: .changeSets, in: center))
   }
 
   /// Returns a sequence of the change sets of later writes in the scope.
   package func sets(_ scope: ObservationScope<Key>, keeping limit: Int?) -> ChangeSets<Key, Value> {
     let policy = limit.map { ChangeBuffer.Policy.bounded($0) } ?? .unbounded
-    return ChangeSets(UpdatesSource(ErasedScope(scope), buffering: policy, hearing: .changeSets, of: center))
+    return ChangeSets(UpdatesSource(ErasedScope(scope), buffering: policy, delivering: .changeSets, of: center))
   }
 }

@@ -4,8 +4,8 @@ public enum PreviousValue<Value: Sendable>: Sendable {
   case value(Value)
   /// The key had no value.
   case none
-  /// The key had a value that is not known: only the second tier held it, or it was not decoded. Also for changes of many
-  /// keys.
+  /// The key had a value that is not known: only the second tier held it, or it was not decoded. Also for changes of
+  /// many keys.
   case unknown
 
   /// The value; nil if the key had none, or if it is not known.

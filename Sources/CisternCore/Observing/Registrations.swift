@@ -50,14 +50,19 @@ struct Registrations: Sendable {
 
   /// Removes a mailbox. The caller must hold references to the mailbox and the scope, so that this method releases
   /// no user value.
-  mutating func remove(_ identifier: Identifier, from scope: ErasedScope) {
+  ///
+  /// - Returns: The keys that no observer observes any more. An equal scope of another observer may have had these
+  ///   copies. The caller must release them outside the lock.
+  mutating func remove(_ identifier: Identifier, from scope: ErasedScope) -> [ErasedKey] {
     mailboxes[identifier] = nil
+    var unobserved: [ErasedKey] = []
     switch scope {
     case .everything: everything[identifier] = nil
     case .keys(let keys):
       for key in keys {
-        byKey[key]?[identifier] = nil
-        if byKey[key]?.isEmpty == true { byKey[key] = nil }
+        guard let index = byKey.index(forKey: key) else { continue }
+        byKey.values[index][identifier] = nil
+        if byKey.values[index].isEmpty { unobserved.append(byKey.remove(at: index).key) }
       }
     case .matching: byPrefix[identifier] = nil
     case .tagged(let tag), .contentsTagged(let tag):
@@ -65,12 +70,14 @@ struct Registrations: Sendable {
       byTag[tag]?[identifier] = nil
       if byTag[tag]?.isEmpty == true { byTag[tag] = nil }
     }
+    return unobserved
   }
 
   /// Calls `body` with each mailbox whose scope contains a change, in no particular order. A change of many keys is
   /// in all scopes.
   ///
-  /// - Complexity: O(*m* + *p* + *c*) for *m* called mailboxes, *p* observers of prefixes, and *c* observers of the contents of tags.
+  /// - Complexity: O(*m* + *p* + *c*) for *m* called mailboxes, *p* observers of prefixes, and *c* observers of the
+  ///   contents of tags.
   func forEach(interestedIn change: ErasedChange, _ body: (Identifier, any Mailbox) -> Void) {
     guard let key = change.key else {
       for (identifier, mailbox) in mailboxes { body(identifier, mailbox) }

@@ -10,20 +10,20 @@ protocol EndableSubscription: AnyObject, Sendable {
 final class Subscription<Box: Mailbox>: EndableSubscription {
   let mailbox: Box
   private let scope: ErasedScope
-  private let subject: ObserverCenter.Subject
+  private let form: ObserverCenter.Delivery
   private let identifier: ObserverCenter.Identifier
   /// Weak, because an observer does not keep its cache alive.
   private weak let center: ObserverCenter?
   private let hasEnded = Atomic<Bool>(false)
 
   init(
-    _ scope: ErasedScope, _ mailbox: Box, hearing subject: ObserverCenter.Subject = .changes, in center: ObserverCenter
+    _ scope: ErasedScope, _ mailbox: Box, delivering form: ObserverCenter.Delivery = .changes, in center: ObserverCenter
   ) {
     self.scope = scope
-    self.subject = subject
+    self.form = form
     self.mailbox = mailbox
     self.center = center
-    identifier = center.add(mailbox, to: scope, hearing: subject)
+    identifier = center.add(mailbox, to: scope, delivering: form)
   }
 
   deinit {
@@ -38,7 +38,7 @@ final class Subscription<Box: Mailbox>: EndableSubscription {
   func end() {
     mailbox.end()
     if !hasEnded.exchange(true, ordering: .acquiringAndReleasing) {
-      center?.remove(identifier, from: scope, hearing: subject)
+      center?.remove(identifier, from: scope, delivering: form)
     }
   }
 }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The numbers of times that a user's tier has answered that it has no record of a key. Keys with similar hashes share a number.
+/// The numbers of times that a user's tier has answered that it has no record of a key. Keys with similar hashes share
+/// a number.
 ///
 /// Without such an answer since a read of a record began, no caller has missed the record.
 @usableFromInline
@@ -42,8 +43,8 @@ final class ComparedRead: Sendable {
 
   /// Whether a caller has missed the record since the read began.
   ///
-  /// A caller that misses the record looks in memory after that. If the result is false inside the critical section of the key, the
-  /// caller finds the value there that this critical section puts into memory.
+  /// A caller that misses the record looks in memory after that. If the result is false inside the critical section of
+  /// the key, the caller finds the value there that this critical section puts into memory.
   @usableFromInline
   var isMissed: Bool { count.number.load(ordering: .sequentiallyConsistent) != number }
 }

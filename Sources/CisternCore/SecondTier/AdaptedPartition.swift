@@ -2,8 +2,8 @@ import Synchronization
 
 /// A partition of a user's own tier, with the interface that a cache calls.
 ///
-/// A conditional write is compared with the record right before it is staged, because the tier has no conditions. The writes of
-/// a batch are staged one after another. The tier itself knows which losses wait for an acknowledgment.
+/// A conditional write is compared with the record right before it is staged, because the tier has no conditions. The
+/// writes of a batch are staged one after another. The tier itself knows which losses wait for an acknowledgment.
 package final class AdaptedPartition: TransactionalPartition {
   private let base: any SecondTierPartition
   let absences = AbsenceCounts()
@@ -13,8 +13,8 @@ package final class AdaptedPartition: TransactionalPartition {
   private static let newestOfAll = Atomic<UInt64>(0)
   /// The number of the newest invalidation version of this partition.
   ///
-  /// The versions begin with the time of day, so that they also rise over restarts. They rise one by one: an entry in memory stores
-  /// the low bits of its version.
+  /// The versions begin with the time of day, so that they also rise over restarts. They rise one by one: an entry in
+  /// memory stores the low bits of its version.
   private let newestNumber: Atomic<UInt64>
 
   package init(_ base: any SecondTierPartition) {
@@ -98,7 +98,8 @@ package final class AdaptedPartition: TransactionalPartition {
 
   package var listsLostKeys: Bool { false }
 
-  /// Whether a read finds no record. Between a loss and its report, only a tier that marks lost records says that it has the key.
+  /// Whether a read finds no record. Between a loss and its report, only a tier that marks lost records says that it
+  /// has the key.
   package func isLost(_ key: RawSpan) -> Bool {
     presence(of: key) == false || base.schemaVersion(ofLost: key) != nil
   }

@@ -1,7 +1,7 @@
 /// The arrangement of values in the data file of a store.
 ///
-/// It decides how many values the disk limit holds, and in which order an enumeration returns them. Every feature works with
-/// both. A new file is dense, unless its limit is below 4 MiB. See <doc:Limits>.
+/// It decides how many values the disk limit holds, and in which order an enumeration returns them. Every feature works
+/// with both. A new file is dense, unless its limit is below 4 MiB. See <doc:Limits>.
 public enum DiskLayout: String, Sendable, Hashable {
   /// Values are stored in the order of their keys.
   ///

@@ -10,6 +10,7 @@ package final class FormatClaim: Sendable {
   /// Whether an opening with the format has succeeded, so that the tier may write the format down.
   package var isConfirmed: Bool { confirmed.load(ordering: .acquiring) }
 
-  /// Notes that an opening with the format has succeeded. Takes no lock; called inside the critical section that enters the cache.
+  /// Notes that an opening with the format has succeeded. Takes no lock; called inside the critical section that enters
+  /// the cache.
   package func confirm() { confirmed.store(true, ordering: .releasing) }
 }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The version of an invalidation, in the order of this process. Memory and the partition of a cache share the numbers.
 ///
-/// An older value that the invalidation concerns is void. The file orders invalidations differently, so its versions are
-/// of another type. A version does not wrap around.
+/// An older value that the invalidation concerns is void. The file orders invalidations differently, so its versions
+/// are of another type. A version does not wrap around.
 @usableFromInline
 package struct InvalidationVersion: InvalidationOrder {
   /// The number, for the metadata of records, entries that hold a part of it, and descriptions.

@@ -1,7 +1,7 @@
 /// Some records of a partition that follow one another in the order of an enumeration.
 ///
-/// The names and keys of all records are in one allocation, and records have no references. A record therefore allocates
-/// nothing, unless it has no summary.
+/// The names and keys of all records are in one allocation, and records have no references. A record therefore
+/// allocates nothing, unless it has no summary.
 @safe
 @usableFromInline
 package struct RecordChunk: ~Copyable {

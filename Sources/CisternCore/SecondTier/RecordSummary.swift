@@ -1,7 +1,8 @@
 /// The part of a record's metadata that decides whether its value is fresh.
 ///
-/// It is all metadata of a record without a grace, tags and other details. An enumeration of keys also takes it of records with a
-/// grace and tags, which do not make a value fresh. A summary has no references, so it is copied without reference counting.
+/// It is all metadata of a record without a grace, tags and other details. An enumeration of keys also takes it of
+/// records with a grace and tags, which do not make a value fresh. A summary has no references, so it is copied without
+/// reference counting.
 @usableFromInline
 package struct RecordSummary: Sendable {
   @usableFromInline package let created: WallTime

@@ -6,8 +6,8 @@ public struct SecondTierStatistics: Sendable, Equatable {
     case active
     /// The tier was opened for reading only.
     case readOnly
-    /// The disk fails. The tier refuses writes until the disk works again. Reads find committed records if the file can be read, and
-    /// are misses otherwise.
+    /// The disk fails. The tier refuses writes until the disk works again. Reads find committed records if the file can
+    /// be read, and are misses otherwise.
     case degraded
     /// The tier is closed.
     case closed

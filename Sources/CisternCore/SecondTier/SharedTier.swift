@@ -5,6 +5,7 @@ package protocol SharedTier: SecondTier {
   /// - Returns: True for the first call. Its caller must then call ``release()``.
   func detach() -> Bool
 
-  /// Releases the tier's resources after ``detach()``. Returns when they are released, unless another opening uses them.
+  /// Releases the tier's resources after ``detach()``. Returns when they are released, unless another opening uses
+  /// them.
   func release() async
 }

@@ -1,9 +1,9 @@
 extension Timing {
   /// Creates the timing in memory of a record's value that is promoted now; nil if the value is gone.
   ///
-  /// The time of day can be set, so a record may appear too young. A record with a lifetime or an idle time that was written
-  /// after both `wallNow` and `latestWriteTime` has an unknown age and is gone. Any other record keeps the part of its
-  /// lifetime and grace that remains by the time of day. This is never more than it was written with.
+  /// The time of day can be set, so a record may appear too young. A record with a lifetime or an idle time that was
+  /// written after both `wallNow` and `latestWriteTime` has an unknown age and is gone. Any other record keeps the part
+  /// of its lifetime and grace that remains by the time of day. This is never more than it was written with.
   ///
   /// Pass the times of a ``WallTimeline``. A clock that is set back while the store is open then extends no lifetime. A
   /// clock that was set forward before extends the lifetime of a record of that time, by at most that shift.
@@ -11,7 +11,8 @@ extension Timing {
   /// - Parameters:
   ///   - metadata: The metadata of the record.
   ///   - wallNow: The time of day.
-  ///   - latestWriteTime: The latest time of day at which the reader itself may have written a record; nil for `wallNow`.
+  ///   - latestWriteTime: The latest time of day at which the reader itself may have written a record; nil for
+  ///     `wallNow`.
   ///   - now: The same instant as `wallNow` on the monotonic clock.
   ///   - measuresAge: Whether the age of the value must be known.
   package init?(

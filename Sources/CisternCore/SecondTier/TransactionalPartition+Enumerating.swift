@@ -5,8 +5,8 @@ extension TransactionalPartition {
   /// The metadata of the record that a read finds.
   package func metadata(of key: RawSpan) -> RecordMetadata? { withRecord(forKey: key) { metadata, _ in metadata } }
 
-  /// All records after the range's start; the limit has no effect. The tier lists its records in no order, so that a part
-  /// of them costs as much as all.
+  /// All records after the range's start; the limit has no effect. The tier lists its records in no order, so that a
+  /// part of them costs as much as all.
   ///
   /// - Complexity: O(*n* log *n*) for *n* records of the partition.
   package func records(in range: RecordRange) throws(CisternError) -> RecordChunk {

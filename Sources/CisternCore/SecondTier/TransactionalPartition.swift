@@ -10,8 +10,8 @@
 package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// Registers the format in which the cache encodes its values. An opening calls it before the cache is entered.
   ///
-  /// From then on, no opening can register another codec for the version. An opening that succeeds confirms the claim before the
-  /// cache writes a record. An opening that fails calls ``withdraw(_:)`` instead.
+  /// From then on, no opening can register another codec for the version. An opening that succeeds confirms the claim
+  /// before the cache writes a record. An opening that fails calls ``withdraw(_:)`` instead.
   ///
   /// - Parameter format: The codec of the cache, and the version of its schema.
   /// - Returns: The claim on the format, or nil if the tier keeps no formats.
@@ -93,8 +93,8 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
 
   // MARK: Record losses
 
-  /// Whether the loss of some record may be unacknowledged. Cheap: called in critical sections, before each promotion to
-  /// memory.
+  /// Whether the loss of some record may be unacknowledged. Cheap: called in critical sections, before each promotion
+  /// to memory.
   var hasLostKeys: Bool { get }
 
   /// The keys whose record was lost, and whose loss is not acknowledged.
@@ -110,12 +110,13 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
 
   // MARK: Losses of all records
 
-  /// Whether the cache must remove all records, because the tier can keep no more single removals or invalidations, or cannot
-  /// list its keys.
+  /// Whether the cache must remove all records, because the tier can keep no more single removals or invalidations, or
+  /// cannot list its keys.
   ///
-  /// The tier sets it while it stages. The cache calls ``SecondTierPartition/stageRemovalOfAll()`` in the critical sections
-  /// of all entries, and notifies observers. For a write, it does so after the key's critical section. For an invalidation,
-  /// it does so inside the critical sections in which it staged the invalidation, because the invalidation is not in force.
+  /// The tier sets it while it stages. The cache calls ``SecondTierPartition/stageRemovalOfAll()`` in the critical
+  /// sections of all entries, and notifies observers. For a write, it does so after the key's critical section. For an
+  /// invalidation, it does so inside the critical sections in which it staged the invalidation, because the
+  /// invalidation is not in force.
   ///
   /// Reading it is cheap; the cache reads it after each write.
   var mustRemoveAll: Bool { get }
@@ -143,8 +144,8 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// Another process may have replaced or used the record since a cache read it, or since the cache's copy in memory
   /// expired. That record stays, and reads return it.
   ///
-  /// A removal acknowledges the loss of its key, as ``SecondTierPartition/stage(_:)`` does. It does so also if it is dropped,
-  /// unless a record is staged that the condition excludes.
+  /// A removal acknowledges the loss of its key, as ``SecondTierPartition/stage(_:)`` does. It does so also if it is
+  /// dropped, unless a record is staged that the condition excludes.
   ///
   /// - Parameters:
   ///   - write: The new record, or the removal.

@@ -16,13 +16,17 @@ public struct CacheStatistics: Sendable, Equatable {
   public var refreshes: Int
   /// The number of entries that invalidations by tag or prefix removed from memory.
   public var invalidations: Int
-  /// The number of removals by tag or prefix that removed all keys, because the second tier cannot remove a part of them.
+  /// The number of removals by tag or prefix that removed all keys, because the second tier cannot remove a part of
+  /// them.
   public var widenedRemovals: Int
-  /// The number of callers whose flight took too long. They received an older value, a value that was set during the flight, or an error.
+  /// The number of callers whose flight took too long. They received an older value, a value that was set during the
+  /// flight, or an error.
   public var timeouts: Int
-  /// The number of flights that began. A flight of a key that memory does not have looks in the second tier before it fetches.
+  /// The number of flights that began. A flight of a key that memory does not have looks in the second tier before it
+  /// fetches.
   public var flights: Int
-  /// The number of callers that joined the flight of another caller. Each saves a fetch, unless the second tier has the value.
+  /// The number of callers that joined the flight of another caller. Each saves a fetch, unless the second tier has the
+  /// value.
   public var joins: Int
   /// The number of flights whose fetch threw. Keys that a bulk fetch omitted do not count.
   public var failures: Int
@@ -38,8 +42,8 @@ public struct CacheStatistics: Sendable, Equatable {
   public var evictionsByCount: Int
   /// The number of entries that the second tier evicted to make room.
   public var diskEvictions: Int
-  /// The number of expired values, in either tier, that lookups, loads, updates or removals found. A set or a fetched value that
-  /// replaces an expired one does not count it.
+  /// The number of expired values, in either tier, that lookups, loads, updates or removals found. A set or a fetched
+  /// value that replaces an expired one does not count it.
   public var expirations: Int
   /// The number of values that no tier could hold. Callers received them without storage.
   public var refused: Int
@@ -65,7 +69,8 @@ public struct CacheStatistics: Sendable, Equatable {
   /// The number of lookups that a tier answered.
   public var hits: Int { memoryHits &+ diskHits }
 
-  /// The number of all lookups. A load that joins a flight counts among ``joins`` alone.
+  /// The number of all lookups. A load that joins a flight counts among ``joins`` alone, unless it gets an older value
+  /// because the flight fails or takes too long.
   public var lookUps: Int { hits &+ misses }
 
   /// The fraction of lookups that a tier answered, from 0 to 1. It is 0 before the first lookup.

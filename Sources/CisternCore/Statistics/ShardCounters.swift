@@ -11,7 +11,7 @@ package struct ShardCounters: Sendable, Equatable {
   /// The number of lookups that the second tier answered.
   @usableFromInline package var diskHits = 0
   /// The correction of the number of misses, which is counted without the lock. It is negative: one is subtracted for
-  /// each counted miss that a stale value answered after all.
+  /// each counted miss that a cached value answered after all.
   @usableFromInline package var misses = 0
   /// The number of lookups that memory answered with an expired value in its grace.
   @usableFromInline package var staleHits = 0

@@ -8,8 +8,8 @@ extension Cache {
   ///   - countLimit: The highest number of values.
   ///   - expiry: The lifetime of values without an expiry.
   ///   - weigher: The closure that returns the cost of a value, at least 1. Nil if each value costs 1.
-  ///   - configuration: The clock, the executor and the eviction policy. Settings of the disk are ignored, and so is the response to
-  ///     memory pressure.
+  ///   - configuration: The clock, the executor and the eviction policy. Settings of the disk are ignored, and so is
+  ///     the response to memory pressure.
   /// - Throws: `CisternError` for an invalid limit.
   public convenience init(
     costLimit: Int = .max, countLimit: Int = .max, expiry: Expiry = .never,
@@ -40,8 +40,8 @@ extension Cache {
   /// - Parameters:
   ///   - settings: The limits, the weigher, and the settings of loads. A limit of nil is no limit.
   ///   - expiry: The lifetime of values without an expiry.
-  ///   - configuration: The clock, the executor and the eviction policy. Settings of the disk are ignored, and so is the response to
-  ///     memory pressure.
+  ///   - configuration: The clock, the executor and the eviction policy. Settings of the disk are ignored, and so is
+  ///     the response to memory pressure.
   /// - Throws: `CisternError` for an invalid limit.
   public convenience init(
     settings: CacheConfiguration<Value>, expiry: Expiry = .never,

@@ -20,7 +20,8 @@ protocol StoreWriteMember: AnyObject {
   /// The prepared writes of the second tier.
   var staged: [StagedWrite] { get }
 
-  /// Chooses the values for memory, whose costs are at most `room`. Returns their cost, and whether these are all values.
+  /// Chooses the values for memory, whose costs are at most `room`. Returns their cost, and whether these are all
+  /// values.
   func fit(within room: Int) -> (cost: Int, isWhole: Bool)
   /// Reserves room for these values. Returns the budget that lacks room, or nil if the room is reserved.
   func reserve() -> MemoryBudget?
@@ -29,8 +30,8 @@ protocol StoreWriteMember: AnyObject {
   /// Returns the error of an open batch whose writes of this cache no tier would hold; nil if a tier holds them.
   func refusal(in batch: BatchToken) -> CisternError?
 
-  /// Locks the keys, and checks that no key has changed since ``prepare()``. Then calls `others`, and applies the writes if it
-  /// returns true. Returns whether the writes are applied.
+  /// Locks the keys, and checks that no key has changed since ``prepare()``. Then calls `others`, and applies the
+  /// writes if it returns true. Returns whether the writes are applied.
   ///
   /// Calls no code of the user, except a key's.
   func apply(in batch: BatchToken?, others: () -> Bool) -> Bool
@@ -55,7 +56,7 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
   private var writes: [PreparedWrite<Key, Value>] = []
   private var parts: [BatchPart<Key, Value>] = []
   private var reservation = EntryTable<Key, Value>.Reservation(cost: 0, count: 0)
-  private var inEffect = EntryTable<Key, Value>.BatchInEffect(had: [])
+  private var application = EntryTable<Key, Value>.BatchApplication(cached: [])
   private var effects: BatchEffects<Key, Value>
 
   /// Creates the writes of these keys.
@@ -90,7 +91,7 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
       keys, context: context, dependsOnCached: dependsOnCached, plan)
     writes = prepared.writes
     parts = zip(prepared.keys, writes).map { BatchPart(key: $0, write: $1.entry) }
-    inEffect = EntryTable.BatchInEffect(had: [])
+    application = EntryTable.BatchApplication(cached: [])
     effects = BatchEffects(batch: nil, context: context)
   }
 
@@ -112,8 +113,8 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
 
   func apply(in batch: BatchToken?, others: () -> Bool) -> Bool {
     effects = BatchEffects(batch: partition == nil ? nil : batch, context: context)
-    return cache.table.writeAll(parts, &inEffect) { had in
-      others() ? cache.writes.decideTogether(writes, parts, had: had, &effects) : nil
+    return cache.table.writeAll(parts, &application) { cached in
+      others() ? cache.writes.decideTogether(writes, parts, cached: cached, &effects) : nil
     }
   }
 

@@ -2,8 +2,8 @@ import Locking
 
 /// The open caches of a store by name. It keeps no cache alive.
 final class OpenCaches: Sendable {
-  /// A class, because debug builds of Swift 6.3 cannot chain on an absent key of a dictionary of structures with weak references. They
-  /// read undefined memory.
+  /// A class, because debug builds of Swift 6.3 cannot chain on an absent key of a dictionary of structures with weak
+  /// references. They read undefined memory.
   private final class OpenCache: Sendable {
     weak let member: (any StoreMember)?
     let settings: OpenSettings
@@ -49,8 +49,8 @@ final class OpenCaches: Sendable {
 
   /// Passes record losses of a partition to the cache that is open now.
   ///
-  /// A tier keeps the newest handler of a partition. If openings overlap, that can be the handler of an opening whose cache was not
-  /// entered. The handler must therefore not belong to one cache.
+  /// A tier keeps the newest handler of a partition. If openings overlap, that can be the handler of an opening whose
+  /// cache was not entered. The handler must therefore not belong to one cache.
   func loseRecords(_ losses: [RecordLoss], ofCacheNamed name: String) {
     cache(named: name)?.member.loseRecords(losses)
   }

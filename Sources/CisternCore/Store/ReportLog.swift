@@ -14,10 +14,12 @@ package final class ReportLog: Sendable {
 
   /// Keeps a report, then calls the handlers outside the locks.
   package func add(_ report: StoreReport) {
-    reports.withLock { reports in
-      if reports.count == Self.capacity { reports.removeFirst() }
-      reports.append(report)
+    let dropped = reports.withLock { reports in
+      defer { reports.append(report) }
+      return reports.count == Self.capacity ? reports.removeFirst() : nil
     }
+    // Its cause can be a user's object, which must be destroyed outside the lock.
+    withExtendedLifetime(dropped) {}
     for handler in handlers.withLock({ Array($0.values) }) { handler(report) }
   }
 

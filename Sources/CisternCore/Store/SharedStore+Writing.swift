@@ -59,8 +59,8 @@ extension SharedStore {
     try partition.checkBatch(of: members.flatMap(\.staged), location: "writing to several caches")
   }
 
-  /// Divides the memory limit among the members. Those without a second tier come first, because only memory can hold their
-  /// values.
+  /// Divides the memory limit among the members. Those without a second tier come first, because only memory can hold
+  /// their values.
   private func fit(_ members: [any StoreWriteMember]) throws(CisternError) {
     var room = budget.costLimit
     for member in members where member.partition == nil {
@@ -75,8 +75,8 @@ extension SharedStore {
     for member in members where member.partition != nil { room -= member.fit(within: room).cost }
   }
 
-  /// Reserves the room of all members at once. A member that holds its room while it waits for another's could wait forever
-  /// for a batch that does the same.
+  /// Reserves the room of all members at once. A member that holds its room while it waits for another's could wait
+  /// forever for a batch that does the same.
   private func reserve(_ members: [any StoreWriteMember]) {
     while let (count, short) = reserveUntilShort(members) {
       for member in members.prefix(count) { member.release() }
@@ -84,8 +84,8 @@ extension SharedStore {
     }
   }
 
-  /// Reserves the room of the members in order, up to one that has too little. Returns that member's budget, and the number of members
-  /// that have reserved.
+  /// Reserves the room of the members in order, up to one that has too little. Returns that member's budget, and the
+  /// number of members that have reserved.
   private func reserveUntilShort(_ members: [any StoreWriteMember]) -> (count: Int, MemoryBudget)? {
     for (count, member) in members.enumerated() {
       if let short = member.reserve() { return (count, short) }
@@ -122,8 +122,8 @@ extension SharedStore {
     return tickets.isEmpty ? .nothing : .partitions(tickets.filter { $0.1 > .zero })
   }
 
-  /// Locks the first member, then the others, and applies all writes while all are locked. A reader that sees the write of one
-  /// cache therefore waits for those of the others.
+  /// Locks the first member, then the others, and applies all writes while all are locked. A reader that sees the write
+  /// of one cache therefore waits for those of the others.
   private func lock(_ members: ArraySlice<any StoreWriteMember>, _ batches: ArraySlice<BatchToken?>) -> Bool {
     guard let first = members.first, let batch = batches.first else { return true }
     return first.apply(in: batch) { lock(members.dropFirst(), batches.dropFirst()) }

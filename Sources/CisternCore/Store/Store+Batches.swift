@@ -4,7 +4,7 @@ extension Store {
   /// ```swift
   /// try store.batch { batch in
   ///   batch.setValue(edited, forKey: id, in: articles)
-  ///   batch.removeValue(forKey: id, in: drafts)
+  ///   batch.removeValue(forKey: id, in: previews)
   /// }
   /// ```
   ///
@@ -12,9 +12,9 @@ extension Store {
   /// caches. On disk, the batch is one commit, which a crash leaves whole or not at all. Observers of change sets
   /// receive one set from each cache. In your own ``SecondTier``, each cache has its own commits.
   ///
-  /// The method returns when all values are readable. ``commitBatch(context:_:)`` waits for the disk. The limits of a batch
-  /// (<doc:Limits>) apply to the writes of all caches together. A cache with ``CacheTiers/memoryOnly`` takes part in memory
-  /// only.
+  /// The method returns when all values are readable. ``commitBatch(context:_:)`` waits for the disk. The limits of a
+  /// batch (<doc:Limits>) apply to the writes of all caches together. A cache with ``CacheTiers/memoryOnly`` takes part
+  /// in memory only.
   ///
   /// - Parameters:
   ///   - context: The writer, for ``Change/context``.
@@ -46,8 +46,8 @@ extension Store {
   ///   - context: The writer, for ``Change/context``.
   ///   - body: A closure that makes the writes. It runs once, at once, outside all locks.
   /// - Returns: The result of `body`.
-  /// - Throws: As ``batch(context:_:)``. Also throws `CisternError` if the disk refuses the batch or fails. Memory holds
-  ///   the batch nevertheless, if it can.
+  /// - Throws: As ``batch(context:_:)``. Also throws `CisternError` if the disk refuses the batch or fails. Memory
+  ///   holds the batch nevertheless, if it can.
   @discardableResult
   public nonisolated(nonsending) func commitBatch<Result>(
     context: WriterContext? = nil, _ body: (StoreBatch) throws -> Result

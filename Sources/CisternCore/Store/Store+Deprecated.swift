@@ -14,7 +14,8 @@ extension Store {
 }
 
 extension Cache {
-  /// The former form of ``init(settings:expiry:configuration:)``, for a cache whose settings are all given as parameters.
+  /// The former form of ``init(settings:expiry:configuration:)``, for a cache whose settings are all given as
+  /// parameters.
   @available(*, deprecated, message: "use init(settings:expiry:configuration:)")
   // Disfavored, because the form with a weigher accepts calls that name only its parameters, too.
   @_disfavoredOverload

@@ -1,7 +1,8 @@
 // Removing by tag from all caches of a store.
 
 extension Store {
-  /// Removes all values with a tag from all caches of the directory, as ``Cache/removeAll(tagged:context:)`` does for one.
+  /// Removes all values with a tag from all caches of the directory, as ``Cache/removeAll(tagged:context:)`` does for
+  /// one.
   ///
   /// ```swift
   /// store.removeAll(tagged: "author:7")
@@ -15,9 +16,9 @@ extension Store {
   /// caches together; ``commitRemovalOfAll(tagged:context:)`` waits. In your own ``SecondTier``, only the open caches
   /// are concerned, and each has its own commit.
   ///
-  /// The caches are locked one after the other. Another thread can find a value removed in one cache before it is removed in
-  /// the next. An empty tag is no tag: no value has it. If the store is closed, its caches continue in memory
-  /// only, and the values are removed there.
+  /// The caches are locked one after the other. Another thread can find a value removed in one cache before it is
+  /// removed in the next. An empty tag is no tag: no value has it. If the store is closed, its caches continue in
+  /// memory only, and the values are removed there.
   ///
   /// - Parameters:
   ///   - tag: The tag.
@@ -33,7 +34,8 @@ extension Store {
   /// - Parameters:
   ///   - tag: The tag.
   ///   - context: The writer, for ``Change/context``.
-  /// - Throws: `CisternError` if the disk fails, or if the store is closed. The values are removed from memory nevertheless.
+  /// - Throws: `CisternError` if the disk fails, or if the store is closed. The values are removed from memory
+  ///   nevertheless.
   public nonisolated(nonsending) func commitRemovalOfAll(
     tagged tag: String, context: WriterContext? = nil
   ) async throws(CisternError) {

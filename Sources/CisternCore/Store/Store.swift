@@ -11,19 +11,19 @@ import Synchronization
 ///
 /// All stores of one directory in a process share memory, disk, reports and caches, even if they use different paths.
 /// They must have the same limits and the same ``Configuration``, except for ``Configuration/reportHandler``. A
-/// ``Configuration/diskLayout`` of nil agrees with each layout. Otherwise, the opening throws `CisternError` with the code
-/// ``CisternError/Code/conflictingOpen``, and the message names the setting.
+/// ``Configuration/diskLayout`` of nil agrees with each layout. Otherwise, the opening throws `CisternError` with the
+/// code ``CisternError/Code/conflictingOpen``, and the message names the setting.
 ///
-/// A store belongs to the path of its directory. If the directory is renamed, the path gets a new one, which later stores of the
-/// path share. A store of the new name has the renamed directory alone. See <doc:DurabilityGuarantees>.
+/// A store belongs to the path of its directory. If the directory is renamed, the path gets a new one, which later
+/// stores of the path share. A store of the new name has the renamed directory alone. See <doc:DurabilityGuarantees>.
 ///
 /// The directory closes when the last of these stores is closed, or with the last reference to them and to their
 /// caches. A store that was released without ``close()`` does not keep the directory open when another store closes
 /// it.
 ///
-/// A fetch or an update that is in progress keeps its cache, until its value is stored. Until then, the directory opens only with
-/// the same settings. After the last release, the staged writes are committed in the background. A later opening of the
-/// directory waits for that commit, and finds these writes. ``close()`` tells whether it has succeeded.
+/// A fetch or an update that is in progress keeps its cache, until its value is stored. Until then, the directory opens
+/// only with the same settings. After the last release, the staged writes are committed in the background. A later
+/// opening of the directory waits for that commit, and finds these writes. ``close()`` tells whether it has succeeded.
 ///
 /// Several processes may share a directory. Each has its own memory. A process sees the writes of the others only for
 /// keys that it does not hold in memory.
@@ -40,20 +40,21 @@ public final class Store: Sendable {
   public struct Configuration: Sendable {
     /// The failures that a committed write survives.
     public var durability = Durability.powerCut
-    /// The arrangement of values in the data file. An opening converts a file with another layout, and keeps the newest values that
-    /// the disk limit holds.
+    /// The arrangement of values in the data file. An opening converts a file with another layout, and keeps the newest
+    /// values that the disk limit holds.
     ///
-    /// If it is nil, the file keeps its layout, and a new file is ``DiskLayout/dense``. Each file with a limit below 4 MiB is
-    /// ``DiskLayout/ordered``.
+    /// If it is nil, the file keeps its layout, and a new file is ``DiskLayout/dense``. Each file with a limit below 4
+    /// MiB is ``DiskLayout/ordered``.
     ///
-    /// A further store of a directory that is open in this process shares the file if it names the layout of the file, or none.
+    /// A further store of a directory that is open in this process shares the file if it names the layout of the file,
+    /// or none.
     public var diskLayout: DiskLayout?
     /// The longest time that a staged write waits for its commit. It must not be negative.
     public var commitInterval = Duration.milliseconds(5)
     /// Whether the store never writes to disk. New values stay in memory, and the directory must exist.
     ///
-    /// The new values and removals of up to 65,536 keys hide the older records of these keys. With more keys, the store hides all
-    /// records of a cache.
+    /// The new values and removals of up to 65,536 keys hide the older records of these keys. With more keys, the store
+    /// hides all records of a cache.
     ///
     /// A file that was copied to the directory is checked at every opening, because a read-only store cannot record
     /// the result.
@@ -74,9 +75,9 @@ public final class Store: Sendable {
     public var respondsToMemoryPressure = true
     /// A closure that receives each new report, in addition to ``Store/reports``.
     ///
-    /// It is called outside all locks, on the thread that found the problem. It must return quickly. It may open a store, also
-    /// of the same directory. While that directory is closing, the opening can throw ``CisternError/Code/storeInUse``: the
-    /// closing waits for the thread of the handler.
+    /// It is called outside all locks, on the thread that found the problem. It must return quickly. It may open a
+    /// store, also of the same directory. While that directory is closing, the opening can throw
+    /// ``CisternError/Code/storeInUse``: the closing waits for the thread of the handler.
     public var reportHandler: (@Sendable (StoreReport) -> Void)?
 
     /// The number of shards of each cache, or nil for a number that suits the limits and the machine.
@@ -178,8 +179,8 @@ extension Store {
 
   /// Flushes and releases the directory. The store is closed even if this throws.
   ///
-  /// The caches continue in memory only. If another store has the directory open, it stays open for all of them. A second call
-  /// returns at once, also if the first one is still flushing.
+  /// The caches continue in memory only. If another store has the directory open, it stays open for all of them. A
+  /// second call returns at once, also if the first one is still flushing.
   ///
   /// - Throws: `CisternError` if the disk fails.
   public nonisolated(nonsending) func close() async throws(CisternError) {

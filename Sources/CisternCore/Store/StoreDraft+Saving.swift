@@ -3,16 +3,16 @@ extension StoreDraft {
   ///
   /// The method returns when the values are readable there. Use ``commit(onConflict:context:)`` to wait for the disk.
   ///
-  /// Saves of one draft on several threads follow each other, and are no conflicts of one another. The closures that a save calls
-  /// must therefore not wait for another save of this draft, and not save a draft that another thread saves. After a discard during a
-  /// save, a later write of a saved key can conflict with that save.
+  /// Saves of one draft on several threads follow each other, and are no conflicts of one another. The closures that a
+  /// save calls must therefore not wait for another save of this draft, and not save a draft that another thread saves.
+  /// After a discard during a save, a later write of a saved key can conflict with that save.
   ///
   /// - Parameters:
   ///   - policy: The resolution of conflicts, which are keys that changed below.
   ///   - context: The identity of the writer, for ``Change/context``. A draft of a draft ignores it.
   /// - Throws: `CisternError`, as ``Store/batch(context:_:)`` does. If the policy is to throw, conflicts throw
-  ///   ``CisternError/Code/conflict``, with a ``StoreDraftConflictError`` as the cause. In all cases, the draft keeps its
-  ///   writes and can be saved again.
+  ///   ``CisternError/Code/conflict``, with a ``StoreDraftConflictError`` as the cause. In all cases, the draft keeps
+  ///   its writes and can be saved again.
   public func save(
     onConflict policy: StoreDraftConflictPolicy = .throw, context: WriterContext? = nil
   ) throws(CisternError) {
@@ -22,14 +22,14 @@ extension StoreDraft {
 
   /// Saves all writes, like ``save(onConflict:context:)``, and returns when they are on disk.
   ///
-  /// A draft of a draft does not wait for the disk, because it saves into the memory of the other draft. No draft waits for
-  /// writes that another save has taken, for example of another thread.
+  /// A draft of a draft does not wait for the disk, because it saves into the memory of the other draft. No draft waits
+  /// for writes that another save has taken, for example of another thread.
   ///
   /// - Parameters:
   ///   - policy: The resolution of conflicts, which are keys that changed below.
   ///   - context: The identity of the writer, for ``Change/context``. A draft of a draft ignores it.
-  /// - Throws: `CisternError`, as ``save(onConflict:context:)`` does, and if the disk refuses the writes or fails. In the
-  ///   latter cases, the values are saved in memory, if it can hold them, and the draft no longer has the writes.
+  /// - Throws: `CisternError`, as ``save(onConflict:context:)`` does, and if the disk refuses the writes or fails. In
+  ///   the latter cases, the values are saved in memory, if it can hold them, and the draft no longer has the writes.
   public nonisolated(nonsending) func commit(
     onConflict policy: StoreDraftConflictPolicy = .throw, context: WriterContext? = nil
   ) async throws(CisternError) {
@@ -96,7 +96,8 @@ extension StoreDraft {
     }
   }
 
-  /// Takes the planned writes of a draft of this one, all or none. Returns false if a key was written since they were planned.
+  /// Takes the planned writes of a draft of this one, all or none. Returns false if a key was written since they were
+  /// planned.
   ///
   /// A save of this draft does not begin in between, so that it saves all of them or none.
   private func take(_ saves: [any StoreDraftSave]) -> Bool {

@@ -3,12 +3,13 @@
 /// ```swift
 /// let changes = store.draft()
 /// changes[id, in: articles]?.title = "A better title"
-/// changes[id, in: drafts] = nil
+/// changes[id, in: previews] = nil
 /// try changes.save()
 /// ```
 ///
-/// In each cache, the draft behaves like a ``Draft``: for reads, conflicts, tags, merging and unconfirmed edits. A save is one
-/// batch over all caches (``Store/batch(context:_:)``). After a save or a discard, the draft continues as an empty layer.
+/// In each cache, the draft behaves like a ``Draft``: for reads, conflicts, tags, merging and unconfirmed edits. A save
+/// is one batch over all caches (``Store/batch(context:_:)``). After a save or a discard, the draft continues as an
+/// empty layer.
 ///
 /// A draft of a draft saves into that draft, and only the outermost one saves into the caches (``draft()``).
 ///
@@ -31,13 +32,13 @@ public final class StoreDraft: Sendable {
 
   /// Returns a draft of this draft. It saves into this one, all writes together.
   ///
-  /// A save of the nested draft has a conflict if a key that it wrote was written in this draft since. A save of this draft is a conflict
-  /// for the nested one only if a policy chose another value than this draft's own. Changes of the caches below are conflicts of this
-  /// draft.
+  /// A save of the nested draft has a conflict if a key that it wrote was written in this draft since. A save of this
+  /// draft is a conflict for the nested one only if a policy chose another value than this draft's own. Changes of the
+  /// caches below are conflicts of this draft.
   public func draft() -> StoreDraft { StoreDraft(over: .draft(self)) }
 
-  /// Accesses the value of a key: the draft's own if it wrote the key, and otherwise the cached one. Setting nil removes
-  /// the key.
+  /// Accesses the value of a key: the draft's own if it wrote the key, and otherwise the cached one. Setting nil
+  /// removes the key.
   public subscript<Key, Value>(key: Key, in cache: Cache<Key, Value>) -> Value? {
     get { layer(over: cache)[key] }
     set { layer(over: cache)[key] = newValue }

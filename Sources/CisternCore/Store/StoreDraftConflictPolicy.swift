@@ -34,8 +34,8 @@ public struct StoreDraftConflictPolicy: Sendable {
 
   /// Returns the policy with another resolution for the keys of one cache.
   ///
-  /// The closure of a ``DraftConflictPolicy/merge(_:)`` must not write a key that the draft wrote, in any cache: the save
-  /// would not end.
+  /// The closure of a ``DraftConflictPolicy/merge(_:)`` must not write a key that the draft wrote, in any cache: the
+  /// save would not end.
   ///
   /// - Parameters:
   ///   - cache: The cache.

@@ -4,7 +4,8 @@ protocol StoreDraftLayer: AnyObject, Sendable {
   func discard()
   func waitForRoom()
   nonisolated(nonsending) func prepareToCommit() async
-  /// Returns the save of the current writes. A layer without writes has one, too, because it then forgets the keys that it has read.
+  /// Returns the save of the current writes. A layer without writes has one, too, because it then forgets the keys that
+  /// it has read.
   func beginSaving(_ policy: StoreDraftConflictPolicy, context: WriterContext?) -> any StoreDraftSave
 }
 
@@ -20,11 +21,11 @@ protocol StoreDraftSave: AnyObject {
   func conflict() -> (any Error)?
   /// The write into the cache. Only for a draft over caches.
   func memberWrites() -> any StoreWriteMember
-  /// Plans the writes into the draft below. Only for a draft of a draft. Throws if a key changed since the check for conflicts, and
-  /// the policy is to throw.
+  /// Plans the writes into the draft below. Only for a draft of a draft. Throws if a key changed since the check for
+  /// conflicts, and the policy is to throw.
   func plan() throws(CisternError)
-  /// Applies the planned writes while the layer below is locked, if none of their keys was written since, and if `rest` returns true.
-  /// Returns whether it did.
+  /// Applies the planned writes while the layer below is locked, if none of their keys was written since, and if `rest`
+  /// returns true. Returns whether it did.
   func take(_ rest: () -> Bool) -> Bool
   /// Removes the saved writes from the draft.
   func end()

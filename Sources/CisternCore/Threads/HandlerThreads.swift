@@ -34,8 +34,8 @@ final class HandlerThreads: Sendable {
     answer(state.withLock { $0.schedule.add(job) })
   }
 
-  private func answer(_ summons: ThreadSchedule<Job>.ThreadRequest) {
-    switch summons {
+  private func answer(_ request: ThreadSchedule<Job>.ThreadRequest) {
+    switch request {
     case .nothing:
       break
     case .wake(let number):
@@ -80,12 +80,12 @@ final class HandlerThreads: Sendable {
     var hasCome = true
     var unfinished: Job?
     while true {
-      let (job, summons) = state.withLock {
+      let (job, request) = state.withLock {
         $0.schedule.next(for: number, hasCome: hasCome, unfinished: unfinished)
       }
       hasCome = false
       unfinished = nil
-      answer(summons)
+      answer(request)
       guard let job else { return }
       #if canImport(ObjectiveC)
         let goesOn = autoreleasepool { job() }

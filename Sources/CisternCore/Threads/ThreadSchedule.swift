@@ -14,7 +14,9 @@ struct ThreadSchedule<Job> {
   }
 
   private let limit: Int
-  private var waiting: [Job] = []
+  /// The waiting jobs, behind places of jobs that were taken. A taken job must not stay here: it would be released
+  /// under the owner's lock, together with the values that its closure holds.
+  private var waiting: [Job?] = []
   /// The index of the oldest waiting job.
   private var head = 0
   /// The threads without a job. The newest is woken first.
@@ -44,7 +46,7 @@ struct ThreadSchedule<Job> {
   /// - Returns: The job, or nil for none, and the request for another thread.
   mutating func next(
     for number: Int, hasCome: Bool, unfinished: Job? = nil
-  ) -> (job: Job?, summons: ThreadRequest) {
+  ) -> (job: Job?, request: ThreadRequest) {
     if hasCome { isOneComing = false }
     if let unfinished { waiting.append(unfinished) }
     guard head < waiting.count else {
@@ -53,7 +55,7 @@ struct ThreadSchedule<Job> {
       idle.append(number)
       return (nil, .nothing)
     }
-    let job = waiting[head]
+    let job = waiting[head].take()
     head += 1
     if head >= 64, head >= waiting.count - head {
       waiting.removeFirst(head)
@@ -79,7 +81,7 @@ struct ThreadSchedule<Job> {
       waiting = []
       head = 0
     }
-    return Array(waiting[head...])
+    return waiting[head...].compactMap { $0 }
   }
 
   private mutating func requestThreadIfNeeded() -> ThreadRequest {

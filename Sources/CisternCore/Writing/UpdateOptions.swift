@@ -2,7 +2,8 @@
 public struct UpdateOptions: Sendable {
   /// The lifetime of the new value; nil for that of the cache.
   public var expiry: Expiry?
-  /// The tags of the new value, for ``Cache/removeAll(tagged:context:)``; nil for those of the value that it is made of.
+  /// The tags of the new value, for ``Cache/removeAll(tagged:context:)``; nil for those of the value that it is made
+  /// of.
   public var tags: [String]?
   /// The writer, for ``Change/context``.
   public var context: WriterContext?

@@ -49,8 +49,8 @@ extension FaultInjectingTier {
 
   /// Installs a hook that every read calls before it looks up the record.
   ///
-  /// The hook simulates a thread that is paused before a read, for example after it has found nothing in memory. It runs
-  /// on the reader's thread, outside the tier's lock.
+  /// The hook simulates a thread that is paused before a read, for example after it has found nothing in memory. It
+  /// runs on the reader's thread, outside the tier's lock.
   ///
   /// - Parameter hook: The closure to call with the bytes of the key, or nil to remove the hook.
   public func setBeforeLoad(_ hook: (@Sendable (_ key: [UInt8]) -> Void)?) {
@@ -77,8 +77,9 @@ extension FaultInjectingTier {
 
   /// Sets the mode of the tier.
   ///
-  /// A test uses the mode `.degraded` to simulate a failing disk, and `.active` to simulate its recovery. In the mode `.readOnly`,
-  /// the committed records never change: the tier refuses each write, and hides the older record of its key from reads.
+  /// A test uses the mode `.degraded` to simulate a failing disk, and `.active` to simulate its recovery. In the mode
+  /// `.readOnly`, the committed records never change: the tier refuses each write, and hides the older record of its
+  /// key from reads.
   ///
   /// - Parameter mode: The new mode.
   public func setMode(_ mode: SecondTierStatistics.Mode) {
@@ -128,7 +129,8 @@ extension FaultInjectingTier {
     lossHandler?([])
   }
 
-  /// Changes the committed record of a key, as another process does that shares the storage. This process is not notified.
+  /// Changes the committed record of a key, as another process does that shares the storage. This process is not
+  /// notified.
   ///
   /// - Parameters:
   ///   - key: The key.

@@ -1,9 +1,10 @@
 import CisternCore
 
-/// The contents that a consumer builds from the elements of an observation, and the contradictions between elements. Pure.
+/// The contents that a consumer builds from the elements of an observation, and the contradictions between elements.
+/// Pure.
 ///
-/// Each value is written once. A change whose previous value is not the one before it is therefore a gap or a duplicate. The
-/// scope of the observation selects keys, not tags.
+/// Each value is written once. A change whose previous value is not the one before it is therefore a gap or a
+/// duplicate. The scope of the observation selects keys, not tags.
 package struct ContentsHistory<Key: Hashable & Sendable, Value: Equatable & Sendable>: Sendable {
   /// A contradiction of an element to the elements before it.
   package struct Contradiction: Sendable, CustomStringConvertible {
@@ -60,8 +61,8 @@ package struct ContentsHistory<Key: Hashable & Sendable, Value: Equatable & Send
 
   private func judge(_ previous: PreviousValue<Value>, of key: Key) -> Contradiction? {
     switch (contents[key], previous) {
-    // During the initial entries, a key that was not read yet is absent. Its value can have been removed and written again
-    // before the enumeration.
+    // During the initial entries, a key that was not read yet is absent. Its value can have been removed and written
+    // again before the enumeration.
     case (nil, .value(let value)) where isComplete:
       Contradiction("\(key) was absent, and changed from \(value)", mayBeOfExpired: true)
     case (let present?, .value(let value)) where value != present:

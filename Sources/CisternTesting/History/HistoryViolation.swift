@@ -25,7 +25,7 @@ extension HistoryViolation: CustomStringConvertible {
   public var description: String {
     let contradiction =
       switch kind {
-      case .valueFromNowhere: "a value was read that nobody wrote"
+      case .valueFromNowhere: "a read returned a value that no operation wrote"
       case .readBeforeWrite: "a value was read before its write began"
       case .valueWrittenTwice: "a value was written twice, so that its reads cannot be told apart"
       case .stale: "a value was read after another had taken its place"

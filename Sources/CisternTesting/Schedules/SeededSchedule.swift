@@ -19,7 +19,8 @@
 /// These environment variables override the arguments of the tests:
 ///
 /// - `CISTERN_SEEDS`: The number of seeds that each exploration tries.
-/// - `CISTERN_SEEDS_PERCENT`: The percentage of its usual number of seeds that each exploration tries. It tries at least ten of them.
+/// - `CISTERN_SEEDS_PERCENT`: The percentage of its usual number of seeds that each exploration tries. It tries at
+///   least ten of them.
 /// - `CISTERN_FIRST_SEED`: The first seed.
 /// - `CISTERN_SEED`: The only seed to try. Use it to investigate a failure.
 /// - `CISTERN_CHOICES`: The maximum number of choices that the seed makes.

@@ -3,7 +3,7 @@ import CisternTestSupport
 import CisternTesting
 import Testing
 
-/// Caches that use one tier of their store, removals of all keys with a writer, and sets that suspend.
+/// Caches that use one tier of their store.
 struct CacheTiersTests {
   private static func settings(_ tiers: CacheTiers) -> CacheConfiguration<Int> {
     var settings = CacheConfiguration<Int>()
@@ -62,28 +62,5 @@ struct CacheTiersTests {
       _ = try store.cache("b", of: Int.self, keyedBy: String.self, configuration: Self.settings(.memoryOnly))
     }
     #expect(conflict?.code == .conflictingOpen && conflict?.message.contains("tiers") == true)
-  }
-
-  @Test(arguments: SubjectKind.caches)
-  func `a removal of all keys carries its writer and waits for the tier`(kind: SubjectKind) throws {
-    try SeededExecutor.run(seed: 1) { executor in
-      let subject = try Subject(kind, on: executor)
-      let contexts = Recorder<WriterContext?>()
-      let token = subject.cache.observe { contexts.record($0.context) }
-      defer { token.cancel() }
-      let writer = WriterContext("sync")
-      await subject.cache.setValueWithoutBlocking(1, forKey: "a", context: writer)
-      subject.cache.removeAll(context: writer)
-      subject.cache["a"] = 2
-      let removal = Task(executorPreference: executor) { try await subject.cache.commitRemovalOfAll(context: writer) }
-      if kind == .staging {
-        while subject.cache["a"] != nil { await Task.yield() }
-        try await subject.tier?.flush()
-      }
-      try await removal.value
-      while contexts.elements.count < 4 { await Task.yield() }
-      try #require(contexts.elements == [writer, writer, nil, writer])
-      try #require(try kind == .memory || subject.reopened(after: true).cache["a"] == nil)
-    }
   }
 }

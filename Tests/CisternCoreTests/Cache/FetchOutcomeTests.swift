@@ -3,8 +3,8 @@ import CisternTestSupport
 import CisternTesting
 import Testing
 
-/// Loads whose fetch receives a context and returns an outcome: each outcome in both tiers, for observers and for callers
-/// that joined.
+/// Loads whose fetch receives a context and returns an outcome: each outcome in both tiers, for observers and for
+/// callers that joined.
 struct FetchOutcomeTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
 

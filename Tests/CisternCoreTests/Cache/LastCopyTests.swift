@@ -138,8 +138,8 @@ import Testing
     let key = WatchedKey("a", onComparison: actions)
     cache[key] = 1
     cache.trim(toCost: 0)
-    // The promotion compares the key with that of its flight, inside the critical section. Before, no record was lost, so that the
-    // bytes of the key were not made.
+    // The promotion compares the key with that of its flight, inside the critical section. Before, no record was lost,
+    // so that the bytes of the key were not made.
     tier.setAfterLoad { _ in
       tier.setAfterLoad(nil)
       actions.record { tier.evict("a", from: "numbers") }

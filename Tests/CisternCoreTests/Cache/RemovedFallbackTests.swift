@@ -3,7 +3,8 @@ import CisternTesting
 import CisternTestSupport
 import Testing
 
-/// A load whose fetch fails or takes too long does not return an older value that was removed or replaced during the fetch.
+/// A load whose fetch fails or takes too long does not return an older value that was removed or replaced during the
+/// fetch.
 struct RemovedFallbackTests {
   private struct Down: Error {}
 
@@ -24,9 +25,10 @@ struct RemovedFallbackTests {
 
   /// An operation during the fetch.
   enum Interruption: CaseIterable, Sendable {
-    case none, removal, tag, prefix, clear, set, edit, editOfOther, removingEdit, eviction
+    case none, removal, tag, prefix, clear, set, edit, editOfOther, removingEdit, eviction, fetchAnew,
+      removalAfterFetchAnew
 
-    /// Applies the operation. An edit ends when the gate opens.
+    /// Applies the operation. An edit or a fetch ends when the gate opens.
     func apply(to cache: Cache<String, Int>, _ gate: Gate) async -> Task<Int?, any Error>? {
       switch self {
       case .none: break
@@ -48,6 +50,16 @@ struct RemovedFallbackTests {
         await gate.arrivals(atLeast: 1)
         return edit
       case .eviction: cache.trim(toCost: 0)
+      case .fetchAnew, .removalAfterFetchAnew:
+        let fetch = Task<Int?, any Error> {
+          try await cache.value(forKey: "key", policy: .fetchAnew) { _ in
+            await gate.passUncancelled()
+            return 3
+          }
+        }
+        await gate.arrivals(atLeast: 1)
+        if self == .removalAfterFetchAnew { cache["key"] = nil }
+        return fetch
       }
       return nil
     }
@@ -61,9 +73,18 @@ struct RemovedFallbackTests {
     /// The value that a look-up finds after the operation.
     var value: Int? {
       switch self {
-      case .none, .editOfOther, .eviction: 1
+      case .none, .editOfOther, .eviction, .fetchAnew: 1
       case .set, .edit: 2
-      case .removal, .tag, .prefix, .clear, .removingEdit: nil
+      case .removal, .tag, .prefix, .clear, .removingEdit, .removalAfterFetchAnew: nil
+      }
+    }
+
+    /// The fresh value at the end.
+    var lastValue: Int? {
+      switch self {
+      case .set, .edit: 2
+      case .fetchAnew: 3
+      default: nil
       }
     }
   }
@@ -114,6 +135,6 @@ struct RemovedFallbackTests {
     gate.open()
     editGate.open()
     _ = try await edit?.value
-    #expect(cache["key"] == (interruption.value == 2 ? 2 : nil))
+    #expect(cache["key"] == interruption.lastValue)
   }
 }

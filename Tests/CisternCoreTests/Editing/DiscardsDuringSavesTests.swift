@@ -88,7 +88,7 @@ struct DiscardsDuringSavesTests {
     }
   }
 
-  @Test func `a save does not move the base of a key that was used again after another writer's change`() {
+  @Test func `a save does not move the base of a key that was used again after another writer's change`() throws {
     typealias State = DraftState<String, Int>
     func seen(_ changes: UInt32) -> SeenKey { SeenKey(version: VersionBelow(changes: changes), tags: []) }
     func write(_ value: Int, after count: DraftWriteCount) -> State.ShownWrite {
@@ -104,7 +104,12 @@ struct DiscardsDuringSavesTests {
     _ = state.see("a", seen(2), since: 0)
     let late = write(2, after: state.writeCount(of: "a"))
     _ = state.write([late])
-    let end = state.endSaving(saved, ["a": SavedKey(version: VersionBelow(changes: 1), tags: [], isOwn: true)])
+    let later = state.writes(after: saved).map {
+      State.ShownWrite(key: $0.key, count: $0.count, write: $0.write, shown: nil)
+    }
+    let own = SavedKey(version: VersionBelow(changes: 1), tags: [], isOwn: true)
+    let ended = state.endSaving(saved, ["a": own], later: later)
+    let end = try #require(ended)
     let left = state.endComparing(saved)
     #expect(end.unseen == [] && end.followed == [] && left == ["a"])
     #expect(state.batch.keys == ["a"] && state.seenVersion(of: "a") == VersionBelow(changes: 2))

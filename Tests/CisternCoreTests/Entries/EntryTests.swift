@@ -164,8 +164,8 @@ struct EntryTests {
     return 1
   }
 
-  /// Checks that only the end of the entry's own flight has an effect. A value that the flight was refreshing stays, and its
-  /// next refresh is postponed.
+  /// Checks that only the end of the entry's own flight has an effect. A value that the flight was refreshing stays,
+  /// and its next refresh is postponed.
   private static func checkEnds(of state: State, beside other: Flight<Value>) -> Int {
     var pairs = 0
     for flight in [state.flight, other] {

@@ -207,8 +207,8 @@ struct FlightStateTests {
       require(isAwaited == (!waiter.isDone && isFlying && !showsEarly))
       let outcome = timesOut ? FlightOutcome<Int>.timedOut(stale: nil) : .failed(CancellationError())
       let decision = state.leave(number, with: outcome, abandonment: abandonment, keepingFlight: keeps)
-      // If the result is already known, a waiter that has not waited yet can still receive it. If its time is up, that is so for
-      // an announced value, too.
+      // If the result is already known, a waiter that has not waited yet can still receive it. If its time is up, that
+      // is so for an announced value, too.
       let leaves = !waiter.isDone && (isFlying || waiter.waits) && !(timesOut && showsEarly)
       require((decision.resume != nil) == (leaves && waiter.waits))
       if leaves { model.waiters[number].left = true }

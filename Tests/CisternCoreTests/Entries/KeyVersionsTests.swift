@@ -52,6 +52,21 @@ struct KeyVersionsTests {
     #expect(versions.isEmpty)
   }
 
+  @Test func `the bound of a fetch ends with the last fetch that watches the key, although a writer watches it`() {
+    var versions = KeyVersions<Int>()
+    versions.watch(key(1))
+    for number in [5, 7] as [UInt64] {
+      versions.watch(key(1), fetchedSince: InvalidationVersion(number: number))
+    }
+    #expect(versions.oldestFlight == InvalidationVersion(number: 5))
+    versions.unwatch(key(1), as: .fetch)
+    #expect(versions.oldestFlight == InvalidationVersion(number: 5))
+    versions.unwatch(key(1), as: .fetch)
+    #expect(versions.oldestFlight == .max && versions[key(1)] != nil)
+    versions.unwatch(key(1))
+    #expect(versions.isEmpty)
+  }
+
   @Test func `a widened removal changes the values that were read or edited, and ends the fetches of all keys`() {
     var versions = KeyVersions<Int>()
     versions.noteWidenedRemoval(ofRead: [key(1)])

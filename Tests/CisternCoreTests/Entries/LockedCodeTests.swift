@@ -39,17 +39,6 @@ struct LockedCodeTests {
     #expect(escalations.elements.first == .high)
   }
 
-  /// An object that uses the cache when it is released.
-  private final class Visitor: Sendable {
-    let onDeinit: @Sendable () -> Void
-
-    init(onDeinit: @escaping @Sendable () -> Void) {
-      self.onDeinit = onDeinit
-    }
-
-    deinit { onDeinit() }
-  }
-
   @Test(arguments: EvictionPolicyKind.allCases)
   func `a value can use the cache when it is released, for every cause of its release`(policy: EvictionPolicyKind)
     async throws
@@ -148,15 +137,6 @@ struct LockedCodeTests {
     end.open()
     try await second.value
     #expect(gone.count == 1)
-  }
-
-  /// A key that is equal by its number. The carried object is released with the key's last copy.
-  private struct CarryingKey: Hashable, Sendable {
-    let number: Int
-    var carried: Visitor?
-
-    static func == (one: CarryingKey, other: CarryingKey) -> Bool { one.number == other.number }
-    func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
   @Test(arguments: EvictionPolicyKind.allCases)

@@ -24,7 +24,7 @@ struct TextPlaceTests {
     }
 
     var key: String { withExtendedLifetime(self) { place.key } }
-    var isInTheSlot: Bool { withExtendedLifetime(self) { place.count != TextPlace.isString } }
+    var isInTheSlot: Bool { withExtendedLifetime(self) { place.count != TextPlace.stringMarker } }
     func holds(_ key: String) -> Bool { withExtendedLifetime(self) { place.holds(key) } }
   }
 

@@ -83,8 +83,8 @@ struct WriteDecisionTests {
         }
     }
 
-    /// Whether the presence was read at most once, and before the write was staged. The end of a lifetime reads it afterwards. A
-    /// discard of a record that the tier has reads it again.
+    /// Whether the presence was read at most once, and before the write was staged. The end of a lifetime reads it
+    /// afterwards. A discard of a record that the tier has reads it again.
     var isInOrder = true
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// The time of day of a cache.
 struct CacheWallTimeTests {
-  @Test func `it passes with the clock, also if that is set back`() throws {
+  @Test func `the time of day passes with the clock, also if the clock is set back`() throws {
     let clock = ManualClock()
     let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure(clock: clock))
     let cache = try store.cache("numbers", of: Int.self, keyedBy: String.self)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import CisternCore
 
-/// The circuit breaker amid concurrent loads, retries, cancellations, probes and bulk loads, and the load of a failing origin.
+/// The circuit breaker amid concurrent loads, retries, cancellations, probes and bulk loads, and the load of a failing
+/// origin.
 @Suite struct CircuitBreakerScheduleTests {
   private static let breaker = CircuitBreaker(
     opensAfter: .consecutiveFailures(2), openDuration: .seconds(2), maximumOpenDuration: .seconds(8), probeCount: 2)

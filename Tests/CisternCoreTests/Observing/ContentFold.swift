@@ -3,8 +3,8 @@ import Locking
 
 @testable import CisternCore
 
-/// A consumer of contents that keeps a dictionary and records contradictions: a change that came before, or that an initial
-/// entry contains, and an initial entry that came twice.
+/// A consumer of contents that keeps a dictionary and records contradictions: a change that came before, or that an
+/// initial entry contains, and an initial entry that came twice.
 final class ContentFold: Sendable {
   private struct State {
     var contents: [String: Int] = [:]
@@ -17,7 +17,8 @@ final class ContentFold: Sendable {
   }
 
   private let state = Guarded(State())
-  /// Whether edits are among the operations. A key can then have a former value again, and the tags of the confirmed one.
+  /// Whether edits are among the operations. A key can then have a former value again, and the tags of the confirmed
+  /// one.
   private let valuesReturn: Bool
 
   init(valuesReturn: Bool = false) {

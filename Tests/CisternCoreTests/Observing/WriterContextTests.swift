@@ -1,7 +1,9 @@
 import CisternCore
+import CisternTestSupport
 import CisternTesting
 import Testing
 
+/// The contexts with which writers name their changes.
 struct WriterContextTests {
   @Test func `a context equals its copies, and contexts of equal tokens are equal`() {
     let mine = WriterContext()
@@ -33,6 +35,44 @@ struct WriterContextTests {
       for _ in 0..<50 { await Task.yield() }
       try #require(changes.elements == [mine, nil, yours, nil, mine, yours])
       token.cancel()
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `a removal of all keys has the context of its writer`(kind: SubjectKind) throws {
+    try SeededExecutor.run(seed: 1) { executor in
+      let subject = try Subject(kind, on: executor)
+      let contexts = Recorder<WriterContext?>()
+      let token = subject.cache.observe { contexts.record($0.context) }
+      defer { token.cancel() }
+      let writer = WriterContext("sync")
+      subject.cache["a"] = 1
+      subject.cache.removeAll(context: writer)
+      subject.cache["a"] = 2
+      let removal = Task(executorPreference: executor) { try await subject.cache.commitRemovalOfAll(context: writer) }
+      if kind == .staging {
+        while subject.cache["a"] != nil { await Task.yield() }
+        try await subject.tier?.flush()
+      }
+      try await removal.value
+      while contexts.elements.count < 4 { await Task.yield() }
+      try #require(contexts.elements == [nil, writer, nil, writer])
+      try #require(try kind == .memory || subject.reopened(after: true).cache["a"] == nil)
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
+  func `a set that blocks no thread stores its value with the context of its writer`(kind: SubjectKind) throws {
+    try SeededExecutor.run(seed: 1) { executor in
+      let subject = try Subject(kind, on: executor)
+      let contexts = Recorder<WriterContext?>()
+      let token = subject.cache.observe { contexts.record($0.context) }
+      defer { token.cancel() }
+      let writer = WriterContext("sync")
+      await subject.cache.setValueWithoutBlocking(1, forKey: "a", context: writer)
+      try #require(subject.cache["a"] == 1)
+      while contexts.elements.isEmpty { await Task.yield() }
+      try #require(contexts.elements == [writer])
     }
   }
 }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import CisternCore
 
-/// Removals by tag over a tier that does not invalidate exactly, during writes that depend on the cached value. Each removal
-/// takes all keys.
+/// Removals by tag over a tier that does not invalidate exactly, during writes that depend on the cached value. Each
+/// removal takes all keys.
 @Suite struct WidenedRemovalTests {
   /// A cache over such a tier, and a count of the removals that a function of a write makes.
   private final class Fixture: Sendable {

@@ -13,14 +13,14 @@ struct ThreadScheduleTests {
 
     var count: Int { schedule.count }
     func add(_ job: Int) -> ThreadRequest { schedule.add(job) }
-    func next(for number: Int, hasCome: Bool, unfinished: Int? = nil) -> (job: Int?, summons: ThreadRequest) {
+    func next(for number: Int, hasCome: Bool, unfinished: Int? = nil) -> (job: Int?, request: ThreadRequest) {
       schedule.next(for: number, hasCome: hasCome, unfinished: unfinished)
     }
     func retire(_ number: Int) -> Bool { schedule.retire(number) }
     func startFailed() -> [Int] { schedule.startFailed() }
   }
 
-  @Test func `one thread is summoned at a time, and each thread that takes a job summons the next`() {
+  @Test func `one thread is requested at a time, and each thread that takes a job requests the next`() {
     let schedule = Schedule(limit: 3)
     #expect(schedule.add(1) == .start(1))
     // The first thread is starting.
@@ -76,8 +76,8 @@ struct ThreadScheduleTests {
       var busy: [(thread: Int, job: Int)] = []
       var idle: [Int] = []
       var (added, done) = (0, Set<Int>())
-      func answer(_ summons: Schedule.ThreadRequest) {
-        switch summons {
+      func answer(_ request: Schedule.ThreadRequest) {
+        switch request {
         case .nothing: break
         case .start(let number): coming.append(number)
         case .wake(let number):
@@ -87,9 +87,9 @@ struct ThreadScheduleTests {
         }
       }
       func take(_ thread: Int, hasCome: Bool, unfinished: Int? = nil) {
-        let (job, summons) = schedule.next(for: thread, hasCome: hasCome, unfinished: unfinished)
+        let (job, request) = schedule.next(for: thread, hasCome: hasCome, unfinished: unfinished)
         if let job { busy.append((thread, job)) } else { idle.append(thread) }
-        answer(summons)
+        answer(request)
       }
       for step in 0..<400 {
         switch generator.next(below: step < 250 ? 5 : 4) {

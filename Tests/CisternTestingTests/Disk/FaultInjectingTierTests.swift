@@ -237,8 +237,10 @@ struct FaultInjectingTierTests {
       tier.room.close()
       let waiter = Task(executorPreference: executor) { await partition.waitForRoom() }
       await tier.room.arrivals(atLeast: 1)
+      while tier.room.waitingCount == 0 { await Task.yield() }
       tier.room.open()
       await waiter.value
+      try #require(tier.room.waitingCount == 0)
     }
   }
 

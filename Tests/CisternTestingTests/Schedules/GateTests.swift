@@ -21,8 +21,10 @@ struct GateTests {
       gate.close()
       let task = Task(executorPreference: executor) { await gate.passUncancelled() }
       await gate.arrivals(atLeast: 2)
+      while gate.waitingCount == 0 { await Task.yield() }
       gate.open()
       await task.value
+      try #require(gate.waitingCount == 0 && gate.arrivalCount == 2)
     }
   }
 

@@ -121,7 +121,8 @@ struct SeededExecutorTests {
 
   @Test func `with a patience, the executor waits for jobs from other threads`() throws {
     let seen = try SeededExecutor.run(seed: 1, patience: .seconds(10_000_000)) { _ in
-      // Another thread adds the only job after the body has suspended. The shared pool could be busy with other tests for hours.
+      // Another thread adds the only job after the body has suspended. The shared pool could be busy with other tests
+      // for hours.
       try await withCheckedThrowingContinuation { continuation in
         do {
           try SystemThread.start { continuation.resume(returning: 11) }

@@ -52,7 +52,8 @@ extension Arena {
     if !begins { journal.change { $0.pendingRefreshes -= 1 } }
   }
 
-  /// Fetches a document, and returns the outcome. It stores the document instead of keeping a value that does not exist.
+  /// Fetches a document, and returns the outcome. It stores the document instead of keeping a value that does not
+  /// exist.
   private func outcome(
     _ effect: Record.FetchEffect, of context: FetchContext<String, Document>, _ policy: LoadPolicy
   ) async throws -> FetchOutcome<Document> {

@@ -3,8 +3,8 @@ import CisternTesting
 
 @testable import CisternCore
 
-// Batches and drafts over two caches of the store. Each writes its mark to the key in both caches. Nothing else writes the other
-// cache, and nothing removes from it.
+// Batches and drafts over two caches of the store. Each writes its mark to the key in both caches. Nothing else writes
+// the other cache, and nothing removes from it.
 
 extension Arena {
   /// A batch over both caches.

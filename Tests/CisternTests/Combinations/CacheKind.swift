@@ -14,8 +14,8 @@ enum CacheKind: CaseIterable, Sendable {
   case ownTier
   /// A cache that has its values in such a tier only.
   case ownTierOnly
-  /// A cache over a second tier of the user that implements nothing optional. It removes all records in place of those that an
-  /// invalidation concerns.
+  /// A cache over a second tier of the user that implements nothing optional. It removes all records in place of those
+  /// that an invalidation concerns.
   case wideningTier
   /// A cache that has its values in such a tier only.
   case wideningTierOnly

@@ -28,8 +28,8 @@ struct CombinationTests {
     return Outcome(isReached: trial.arena.checkpoint.wasReached, findings: findings)
   }
 
-  /// Returns the combination of a seed. Each sequence of as many seeds as combinations has all of them, and a shorter sequence has
-  /// some of each operation.
+  /// Returns the combination of a seed. Each sequence of as many seeds as combinations has all of them, and a shorter
+  /// sequence has some of each operation.
   static func combination(of seed: UInt64, among all: [Combination], in kind: CacheKind) -> Combination {
     var stride = kind.combinationsPerSeed
     while !stride.isCoprime(to: all.count) { stride += 1 }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import CisternCore
 
-/// Runs randomly selected combinations on real threads, and over a real disk unless the second tier is the user's. Each seed
-/// selects other combinations.
+/// Runs randomly selected combinations on real threads, and over a real disk unless the second tier is the user's. Each
+/// seed selects other combinations.
 @Suite(.serialized)
 struct CombinationThreadsTests {
   @Test(arguments: CacheKind.allCases)

@@ -5,7 +5,8 @@ import Locking
 
 @testable import CisternCore
 
-/// A consumer of a cache's contents that records gaps and duplicates: elements that contradict the elements before them.
+/// A consumer of a cache's contents that records gaps and duplicates: elements that contradict the elements before
+/// them.
 final class ContentsAudit: Sendable {
   fileprivate typealias History = ContentsHistory<String, Document>
 

@@ -14,8 +14,8 @@ struct Evidence: Sendable {
   let replayed: Document?
   /// The document that a lookup returns after memory evicted the key. Without a second tier, it equals ``shown``.
   let behindMemory: Document?
-  /// The document in another store over the same second tier. Without a second tier, it equals ``shown``. With a read-only one,
-  /// it equals ``behindMemory``.
+  /// The document in another store over the same second tier. Without a second tier, it equals ``shown``. With a
+  /// read-only one, it equals ``behindMemory``.
   let reopened: Document?
   /// Whether the file of a read-only store is as the store found it. True for other stores.
   let isFileUnchanged: Bool

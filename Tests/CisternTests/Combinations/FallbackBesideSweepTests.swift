@@ -6,8 +6,8 @@ import Testing
 
 /// A load falls back to its stale value also if a sweep has forgotten the invalidations of other keys since.
 ///
-/// The flight ends, and the sweep runs before the caller resumes. The invalidation version of the wait is then older than all
-/// remembered ones.
+/// The flight ends, and the sweep runs before the caller resumes. The invalidation version of the wait is then older
+/// than all remembered ones.
 struct FallbackBesideSweepTests {
   @Test(arguments: SubjectKind.caches, [true, false])
   func `an invalidation during a failing fetch concerns the stale value of its key alone`(

@@ -53,8 +53,8 @@ enum OperationInProgress: Hashable, Sendable {
     case windowed
     /// Like the case above, with a fetch that throws. The same caller loads again.
     case failingWindowed
-    /// A refresh whose fetch throws and opens the circuit breaker. The same caller refreshes again while the breaker is open, and
-    /// when it is half-open.
+    /// A refresh whose fetch throws and opens the circuit breaker. The same caller refreshes again while the breaker is
+    /// open, and when it is half-open.
     case breaking
   }
 

@@ -4,8 +4,8 @@ import Locking
 
 /// A second tier as a user writes it: with the public protocols alone, and without transactions.
 ///
-/// One form implements all optional methods. It invalidates exactly, and loses records at any time. The other form implements
-/// none of them, and loses records only between two writes.
+/// One form implements all optional methods. It invalidates exactly, and loses records at any time. The other form
+/// implements none of them, and loses records only between two writes.
 final class OwnTier: TrialTier {
   struct Record: Sendable {
     let metadata: RecordMetadata

@@ -8,8 +8,8 @@ import Locking
 
 /// The file of a read-only store. Another store has written it before.
 ///
-/// A value that is in memory when the trial begins is in the file, too, in one half of the trials. In the other half, the
-/// read-only store itself sets it, so that memory alone has it.
+/// A value that is in memory when the trial begins is in the file, too, in one half of the trials. In the other half,
+/// the read-only store itself sets it, so that memory alone has it.
 final class ReadOnlyFile: Sendable {
   /// The mark of the key's value in the file; nil if the file has none.
   let mark: Int?

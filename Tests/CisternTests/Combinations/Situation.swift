@@ -6,8 +6,8 @@ enum Situation: CaseIterable, Sendable {
   case due
   /// Past its lifetime, and within its grace period.
   case stale
-  /// Past the window in which a load returns it at once, and within the window after errors. Both windows are the whole grace,
-  /// unless the operation has a cache with separate ones.
+  /// Past the window in which a load returns it at once, and within the window after errors. Both windows are the whole
+  /// grace, unless the operation has a cache with separate ones.
   case staleForErrors
   /// Like the four cases above, but evicted from memory.
   case onDisk, dueOnDisk, staleOnDisk, staleForErrorsOnDisk

@@ -117,8 +117,8 @@ import Testing
     }
   }
 
-  /// Waits until the writer thread has purged invalidated records, has examined the damage that readers found, and has reported
-  /// its removal.
+  /// Waits until the writer thread has purged invalidated records, has examined the damage that readers found, and has
+  /// reported its removal.
   private func settle(_ cache: Cache<String, String>, _ tier: DiskTier) async throws {
     while tier.engine.partitions.contains(where: { !$0.invalidations.pending.isEmpty }) { await Task.yield() }
     repeat { try await tier.flush() } while tier.engine.reportedDefects.withLock { !$0.isEmpty }

@@ -3,7 +3,8 @@ import CisternTestSupport
 import CisternTesting
 import Testing
 
-/// Values that a fetch keeps with other tags, and removals by tag before the commit. The committed record still has its older tags.
+/// Values that a fetch keeps with other tags, and removals by tag before the commit. The committed record still has its
+/// older tags.
 @Suite struct KeptTagsTests {
   @Test(arguments: [CacheTiers.both, .secondTierOnly], [true, false])
   func `a removal by a tag that a fetch gave to a kept value removes it from both tiers`(

@@ -24,7 +24,8 @@ private final class InterruptedClock: CacheClock {
 @Suite(.serialized) struct UnwrittenRecordThreadsTests {
   private enum Operation: CaseIterable, Sendable { case nothing, set, removal, update }
 
-  /// A reader finds an expired record among the staged writes. Then its commit fails, and a lock keeps the report of the loss back.
+  /// A reader finds an expired record among the staged writes. Then its commit fails, and a lock keeps the report of
+  /// the loss back.
   @Test func `observers receive one removal of an expired record that could not be written`() async throws {
     var reached = 0
     for round in 0..<24 {

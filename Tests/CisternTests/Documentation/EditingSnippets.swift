@@ -63,13 +63,13 @@ extension Client {
   @Test func `a batch over several caches`() throws {
     let store = try sampleStore()
     let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)
-    let drafts = try store.cache("drafts", of: Article.self, keyedBy: String.self)
-    drafts[id] = draft
+    let previews = try store.cache("previews", of: Article.self, keyedBy: String.self)
+    previews[id] = draft
     try store.batch { batch in
       batch.setValue(edited, forKey: id, in: articles)
-      batch.removeValue(forKey: id, in: drafts)
+      batch.removeValue(forKey: id, in: previews)
     }
-    #expect(articles[id] == edited && drafts[id] == nil)
+    #expect(articles[id] == edited && previews[id] == nil)
   }
 
   @Test func `a draft`() throws {
@@ -100,14 +100,14 @@ extension Client {
   @Test func `a draft over several caches`() throws {
     let store = try sampleStore()
     let articles = try store.cache("articles", of: Article.self, keyedBy: String.self)
-    let drafts = try store.cache("drafts", of: Article.self, keyedBy: String.self)
+    let previews = try store.cache("previews", of: Article.self, keyedBy: String.self)
     articles[id] = edited
-    drafts[id] = draft
+    previews[id] = draft
     let changes = store.draft()
     changes[id, in: articles]?.title = "A better title"
-    changes[id, in: drafts] = nil
-    try changes.save(onConflict: .throw.resolving(drafts, by: .mine))
-    #expect(articles[id]?.title == "A better title" && drafts[id] == nil)
+    changes[id, in: previews] = nil
+    try changes.save(onConflict: .throw.resolving(previews, by: .mine))
+    #expect(articles[id]?.title == "A better title" && previews[id] == nil)
   }
 
   @Test func `whose change it was`() async throws {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Checks that every example in the README and the articles is a part of a test, or of the example server, which has its own tests.
+/// Checks that every example in the README and the articles is a part of a test, or of the example server, which has
+/// its own tests.
 @Suite struct SnippetsAreTestedTests {
   private struct Snippet: CustomStringConvertible {
     let place: String

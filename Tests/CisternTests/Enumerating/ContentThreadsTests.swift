@@ -6,8 +6,8 @@ import Testing
 
 @testable import CisternCore
 
-/// Contents of a cache on disk beside writers, on real threads. Each value has a number, which is unique and grows with each
-/// key's writes.
+/// Contents of a cache on disk beside writers, on real threads. Each value has a number, which is unique and grows with
+/// each key's writes.
 @Suite(.serialized) struct ContentThreadsTests {
   private static let keys = (0..<400).map { "\($0 % 2 == 0 ? "even" : "odd")/\($0)" }
 

@@ -37,7 +37,8 @@ import Testing
     #expect(entryCount >= 10)
   }
 
-  /// A read transaction of a slow consumer would pin the pages of all older records, so that the file could not take new ones.
+  /// A read transaction of a slow consumer would pin the pages of all older records, so that the file could not take
+  /// new ones.
   @Test(arguments: DiskLayout.both)
   func `a consumer that pauses does not hinder writers of a full file`(layout: DiskLayout) async throws {
     let fixture = try EnumerationFixture(layout)

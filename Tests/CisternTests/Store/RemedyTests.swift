@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func `a failed refresh of a fresh value does not speak of a grace that the value does not have`() {
+  @Test func `the report of a failed refresh covers values that are fresh or in grace`() {
     let delivered = DeliveredReports()
     let reports = CacheReports(name: "c") { report in delivered.reports.withLock { $0.append(report) } }
     let error = CisternError(.diskFailed, "x", location: "y")

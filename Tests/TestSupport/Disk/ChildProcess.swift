@@ -1,8 +1,8 @@
 import Foundation
 import TestProcesses
 
-/// A process that runs the `DiskChild` helper, with a pipe from its standard output. It ends with this object, or with the process of
-/// the tests.
+/// A process that runs the `DiskChild` helper, with a pipe from its standard output. It ends with this object, or with
+/// the process of the tests.
 package final class ChildProcess {
   private let process: SpawnedProcess
   private let output = Pipe()

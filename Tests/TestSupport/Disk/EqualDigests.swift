@@ -1,4 +1,5 @@
-/// Keys of which each two adjacent ones have equal digests in the index of a dense file. A search among 2²⁶ keys found them.
+/// Keys of which each two adjacent ones have equal digests in the index of a dense file. A search among 2²⁶ keys found
+/// them.
 package enum EqualDigests {
   package static let keys: [[UInt8]] = numbers.map { number in
     (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }

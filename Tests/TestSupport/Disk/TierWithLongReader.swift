@@ -26,8 +26,8 @@ package struct TierWithLongReader {
   /// Reads the record, and writes others until the tier is degraded. The body gets the record, and also runs during the
   /// read.
   ///
-  /// The read runs on a thread of its own. The body may wait for tasks, and a blocked thread of the pool could be the one
-  /// that these tasks need.
+  /// The read runs on a thread of its own. The body may wait for tasks, and a blocked thread of the pool could be the
+  /// one that these tasks need.
   package func fillDuringRead(_ body: @escaping @Sendable (_ held: [UInt8]) -> Void) async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       do {

@@ -1,6 +1,6 @@
 extension Property {
-  /// A batch or a draft over two caches is applied to both, or to none: for readers, for a process that opens the directory, and
-  /// for observers of contents.
+  /// A batch or a draft over two caches is applied to both, or to none: for readers, for a process that opens the
+  /// directory, and for observers of contents.
   static let batchesAreWhole = Property("batches over caches are whole") { evidence in
     let record = evidence.record
     let combination = evidence.combination

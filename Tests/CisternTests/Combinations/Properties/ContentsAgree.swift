@@ -1,6 +1,6 @@
 extension Property {
-  /// The contents of the cache lead to its value, however the observation began. No element contradicts an earlier one: there is
-  /// neither a gap nor a duplicate.
+  /// The contents of the cache lead to its value, however the observation began. No element contradicts an earlier one:
+  /// there is neither a gap nor a duplicate.
   static let contentsAgree = Property("contents agree with look-ups") { evidence in
     // The writes of other processes are no changes.
     if evidence.combination.interference.isOfOtherProcess { return [] }

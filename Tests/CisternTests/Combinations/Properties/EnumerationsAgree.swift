@@ -1,5 +1,6 @@
 extension Property {
-  /// An enumeration returns no key twice. It returns a key that has a value during the whole enumeration, and no key that has none.
+  /// An enumeration returns no key twice. It returns a key that has a value during the whole enumeration, and no key
+  /// that has none.
   static let enumerationsAgree = Property("enumerations agree with look-ups") { evidence in
     evidence.record.enumerations.flatMap { enumeration -> [String] in
       let isRepeated = Set(enumeration.keys).count < enumeration.keys.count

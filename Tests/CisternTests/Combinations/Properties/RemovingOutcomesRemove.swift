@@ -1,6 +1,6 @@
 extension Property {
-  /// After a load whose fetch removed the value, no caller reads a value from before the load, unless another operation wrote the
-  /// key in between.
+  /// After a load whose fetch removed the value, no caller reads a value from before the load, unless another operation
+  /// wrote the key in between.
   static let removingOutcomesRemove = Property("outcomes that remove a value remove it") { evidence in
     let record = evidence.record
     guard !evidence.combination.cancels, record.equalWrites == 0 else { return [] }

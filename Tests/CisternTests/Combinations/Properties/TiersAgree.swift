@@ -1,6 +1,6 @@
 extension Property {
-  /// A lookup in memory, a lookup in the second tier, and a lookup after a restart return the same document. Over a read-only
-  /// file, memory alone has new values.
+  /// A lookup in memory, a lookup in the second tier, and a lookup after a restart return the same document. Over a
+  /// read-only file, memory alone has new values.
   static let tiersAgree = Property("tiers agree") { evidence in
     let isEvicted = evidence.record.losses.contains { $0.kind == .diskEviction || $0.kind == .foreignWrite }
     guard evidence.combination.kind.hasSecondTier, !isEvicted else { return [] }

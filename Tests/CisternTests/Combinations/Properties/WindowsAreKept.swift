@@ -1,5 +1,6 @@
 extension Property {
-  /// A load returns a stale value at once only within the window for it, and after a failed fetch within the window for errors.
+  /// A load returns a stale value at once only within the window for it, and after a failed fetch within the window for
+  /// errors.
   static let windowsAreKept = Property("windows of stale values are kept") { evidence in
     let combination = evidence.combination
     let record = evidence.record

@@ -31,8 +31,8 @@ extension Evidence {
     }
   }
 
-  /// Returns the earliest tick at which a fetch's flight may have begun, which is the start of the first load or refresh
-  /// before it.
+  /// Returns the earliest tick at which a fetch's flight may have begun, which is the start of the first load or
+  /// refresh before it.
   private func beginning(of fetch: Record.Span) -> Int {
     (record.loads.map(\.span.began) + record.refreshes).filter { $0 < fetch.began }.min() ?? fetch.began
   }

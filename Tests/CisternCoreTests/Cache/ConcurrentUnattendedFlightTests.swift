@@ -4,7 +4,7 @@ import CisternTesting
 import Testing
 
 /// Keys of a bulk load without waiters, together with writes, invalidations, edits, early values, retries and failures.
-struct UnattendedFlightMeetsOthersTests {
+struct ConcurrentUnattendedFlightTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
 
   /// An operation that ends the right of a flight to store its result.

@@ -4,7 +4,7 @@ import Testing
 @testable import CisternCore
 
 /// Drafts that are discarded or saved while another operation of theirs is in progress.
-struct DraftsMeetDiscardsTests {
+struct DiscardedDraftTests {
   /// Actions of another thread, each of which runs once at the next point of an operation.
   private typealias Meanwhile = Recorder<@Sendable () -> Void>
 

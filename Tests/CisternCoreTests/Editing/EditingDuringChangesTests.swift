@@ -4,7 +4,7 @@ import CisternTestSupport
 import Testing
 
 /// Unconfirmed edits of a key that is written, loaded, removed or invalidated while they are pending.
-struct EditingAmidChangesTests {
+struct EditingDuringChangesTests {
   @Test(arguments: FieldsSubject.Kind.allCases)
   func `a value written under a pending edit is shown edited and stored unedited`(kind: FieldsSubject.Kind) throws {
     try SeededExecutor.run(seed: 0) { executor in
@@ -229,7 +229,8 @@ struct EditingAmidChangesTests {
         }
       }
       await gate.arrivals(atLeast: 1)
-      // The cache forgets the older ones of these invalidations, which concern other keys. The flight counts as invalidated then.
+      // The cache forgets the older ones of these invalidations, which concern other keys. The flight counts as
+      // invalidated then.
       for number in 0..<12 {
         cache.removeAll(tagged: String(repeating: "t", count: 1 << 20) + "\(number)")
         for _ in 0..<20 { await Task.yield() }

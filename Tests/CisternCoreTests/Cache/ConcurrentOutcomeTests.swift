@@ -4,7 +4,7 @@ import CisternTesting
 import Testing
 
 /// The outcomes of fetches beside writes, invalidations, the end of a lifetime and another store.
-struct OutcomesMeetOthersTests {
+struct ConcurrentOutcomeTests {
   private static let minute = Expiry.after(.seconds(60), graceStale: .seconds(600))
 
   /// The writes that end the right of a flight to its entry.

@@ -5,7 +5,7 @@ import Testing
 @testable import CisternCore
 
 /// A value that moves into memory, and out of the second tier, between the two looks of a reader.
-struct PromotedMeanwhileTests {
+struct PromotionDuringReadTests {
   /// A way to ask for the value of a key without a fetch.
   enum Reading: CaseIterable, Sendable {
     case subscripting, upToAge, finding, containing, bytes, load, bulkLoad

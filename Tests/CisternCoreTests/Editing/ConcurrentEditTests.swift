@@ -4,7 +4,7 @@ import CisternTestSupport
 import Testing
 
 /// Unconfirmed edits in combination with drafts, evictions, lifetimes and removals.
-struct EditsMeetOthersTests {
+struct ConcurrentEditTests {
   @Test(arguments: FieldsSubject.Kind.allCases)
   func `a draft saved under a pending edit does not make the edit permanent`(kind: FieldsSubject.Kind) throws {
     for fails in [true, false] {

@@ -1,0 +1,84 @@
+import CisternTestSupport
+import CisternTesting
+import Testing
+
+@testable import CisternCore
+
+/// Writes of a draft during its save, in a cache whose merge appends. A value that is merged twice is visible.
+struct WritesDuringSavesTests {
+  private let duringMerge = Recorder<@Sendable () -> Void>()
+  private let cache: Cache<String, [Int]>
+
+  init() throws {
+    cache = try Cache(
+      settings: CacheConfiguration(merge: { [duringMerge] cached, incoming in
+        duringMerge.removeAll().forEach { $0() }
+        return cached + incoming
+      }), configuration: .ignoringMemoryPressure)
+    cache["a"] = [0]
+    cache["b"] = [0]
+  }
+
+  @Test(arguments: [1, 2], [1, 2])
+  func `values that are set during a save are saved once, and without the saved ones`(earlier: Int, later: Int) throws {
+    let draft = cache.draft()
+    for number in 1...earlier { draft["a"] = [number] }
+    duringMerge.record { for number in 1...later { draft["a"] = [10 * number] } }
+    try draft.save()
+    let (saved, added) = ([0] + (1...earlier), (1...later).map { 10 * $0 })
+    #expect(cache["a"] == saved && draft["a"] == added && draft.writtenKeys == ["a"])
+    try draft.save()
+    #expect(cache["a"] == saved + added && draft.isEmpty)
+  }
+
+  @Test func `a removal during a save replaces the saved value`() throws {
+    let draft = cache.draft()
+    draft["a"] = [1]
+    duringMerge.record {
+      draft["a"] = nil
+      draft["a"] = [2]
+    }
+    try draft.save()
+    #expect(cache["a"] == [0, 1] && draft["a"] == [2])
+    try draft.save()
+    #expect(cache["a"] == [2] && draft.isEmpty)
+  }
+
+  @Test func `a value that is set during the save of a removal is merged with a later value`() throws {
+    let draft = cache.draft()
+    draft["a"] = nil
+    draft["b"] = [1]
+    duringMerge.record { draft["a"] = [2] }
+    try draft.save()
+    #expect(cache["a"] == nil && cache["b"] == [0, 1] && draft["a"] == [2])
+    cache["a"] = [9]
+    try draft.save(onConflict: .mine)
+    #expect(cache["a"] == [9, 2] && draft.isEmpty)
+  }
+
+  @Test func `values that are set after a discard during a save are all saved`() throws {
+    let draft = cache.draft()
+    draft["a"] = [1]
+    duringMerge.record {
+      draft.discard()
+      draft["a"] = [2]
+      draft["a"] = [3]
+    }
+    try draft.save()
+    #expect(cache["a"] == [0, 1] && draft["a"] == [2, 3])
+    try draft.save(onConflict: .mine)
+    #expect(cache["a"] == [0, 1, 2, 3] && draft.isEmpty)
+  }
+
+  @Test func `a nested draft that is saved during the save of its parent adds its values only`() throws {
+    let draft = cache.draft()
+    let nested = draft.draft()
+    draft["a"] = [1]
+    nested["a"] = [2]
+    duringMerge.record { #expect(throws: Never.self) { try nested.save() } }
+    try draft.save()
+    #expect(cache["a"] == [0, 1] && draft["a"] == [2])
+    try draft.save()
+    #expect(cache["a"] == [0, 1, 2] && draft.isEmpty)
+  }
+}
