@@ -4,7 +4,8 @@ import PackageDescription
 // A separate package, so that users of Cistern do not resolve dependencies that only measurements need.
 // More options of CISTERN_BUILD, which the manifest of Cistern describes:
 // - `ratios` leaves out the suites and the benchmark package, and builds only the programs `Ratios` and `Compared`.
-// - `service`, which leaves out the command line, adds the program `Operations`. It counts the loads of CisternService, too.
+// - `service`, which leaves out the command line, adds the program `Operations`. It counts the loads of CisternService,
+//   too.
 // - `whole` adds the program `Whole`, which needs an HTTP server and an HTTP client.
 let options = (Context.environment["CISTERN_BUILD"] ?? "").split(separator: ",")
 let ratiosOnly = options.contains("ratios")
@@ -12,8 +13,8 @@ let service = options.contains("service")
 let whole = options.contains("whole")
 
 var dependencies: [Package.Dependency] = [
-  // By name, because the name of a path dependency is that of its folder, which users choose freely.
-  // The default traits are none. An empty list is an error if the manifest of Cistern declares no trait, as with `core`.
+  // By name, because the name of a path dependency is that of its folder, which users choose freely. The default traits
+  // are none. An empty list is an error if the manifest of Cistern declares no trait, as with `core`.
   .package(name: "cistern", path: "..", traits: service ? ["Service"] : [.defaults])
 ]
 

@@ -5,8 +5,8 @@
   extension InstrumentedCache {
     /// Returns the values of several keys, as ``/Cistern/Cache/values(forKeys:expiry:tags:policy:fetch:)`` does.
     ///
-    /// Each call of `fetch` gives one span. If other loads already fetch some of the keys, the load links to their fetches, to at most
-    /// 32 of them.
+    /// Each call of `fetch` gives one span. If other loads already fetch some of the keys, the load links to their
+    /// fetches, to at most 32 of them.
     public nonisolated(nonsending) func values(
       forKeys keys: some Sequence<Key>, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
       fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]

@@ -3,9 +3,10 @@
 
   /// A cache whose loads are measured and traced, and whose failures are logged.
   ///
-  /// A hit in memory returns as the cache itself returns it, without a measurement. Each call of a fetch gives a span `cache.fetch`,
-  /// in the trace of the caller that leads the flight. A caller that joins gives a span `cache.join` in its own trace, with a link to
-  /// the fetch that it waited for. Writes, removals and observations use ``cache`` directly.
+  /// A hit in memory returns as the cache itself returns it, without a measurement. Each call of a fetch gives a span
+  /// `cache.fetch`, in the trace of the caller that leads the flight. A caller that joins gives a span `cache.join` in
+  /// its own trace, with a link to the fetch that it waited for. Writes, removals and observations use ``cache``
+  /// directly.
   ///
   /// Any task may use the cache. Create one value for each cache, because loads link only to fetches of the same value.
   public final class InstrumentedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -38,7 +39,8 @@
       return try await observedValue(forKey: key, expiry: expiry, tags: tags, policy: policy, fetch: fetch).value
     }
 
-    /// Returns the value of a key with its source, as ``/Cistern/Cache/loadedValue(forKey:expiry:tags:policy:fetch:)`` does.
+    /// Returns the value of a key with its source, as ``/Cistern/Cache/loadedValue(forKey:expiry:tags:policy:fetch:)``
+    /// does.
     @inlinable
     public nonisolated(nonsending) func loadedValue(
       forKey key: Key, expiry: Expiry? = nil, tags: [String] = [], policy: LoadPolicy? = nil,
@@ -100,7 +102,8 @@
       }
     }
 
-    /// Starts a fetch in the background, as ``/Cistern/Cache/refresh(_:fetch:)`` does. The span of the fetch is in the caller's trace.
+    /// Starts a fetch in the background, as ``/Cistern/Cache/refresh(_:fetch:)`` does. The span of the fetch is in the
+    /// caller's trace.
     @discardableResult
     public func refresh(
       _ key: Key, fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>

@@ -38,8 +38,8 @@
       ]
     }
 
-    /// Closes the store. Returns the result of the close, or `late` if the deadline comes first. A close cannot be cancelled: after
-    /// the deadline it continues as long as the process runs.
+    /// Closes the store. Returns the result of the close, or `late` if the deadline comes first. A close cannot be
+    /// cancelled: after the deadline it continues as long as the process runs.
     private func closeOrDeadline() async -> Closing {
       let (closings, continuation) = AsyncStream.makeStream(of: Closing.self)
       let (store, clock, deadline) = (store, instruments.clock, closingDeadline)

@@ -5,8 +5,8 @@
 
   /// The life of a store in a server: exports its metrics, and closes it at the graceful shutdown.
   ///
-  /// A `ServiceGroup` shuts its services down in reverse order. List the store's service before the server, so that the server has
-  /// answered its last request when the store closes:
+  /// A `ServiceGroup` shuts its services down in reverse order. List the store's service before the server, so that the
+  /// server has answered its last request when the store closes:
   ///
   ///     ServiceGroup(
   ///       services: [storeService, server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
@@ -25,8 +25,8 @@
     ///   - store: The store. Nothing else may close it.
     ///   - instruments: The back ends of the process.
     ///   - closingDeadline: The longest time that the shutdown waits for the last writes.
-    ///   - metricsInterval: The time between two exports of the statistics. An export reads counters and takes some microseconds.
-    ///     An interval below one millisecond counts as one millisecond.
+    ///   - metricsInterval: The time between two exports of the statistics. An export reads counters and takes some
+    ///     microseconds. An interval below one millisecond counts as one millisecond.
     public init(
       _ store: Store, instruments: CacheInstruments, closingDeadline: Duration = .seconds(10),
       metricsInterval: Duration = .seconds(10)
@@ -41,8 +41,9 @@
 
     /// Exports metrics until the graceful shutdown, then flushes and closes the store.
     ///
-    /// Returns after the close or at the deadline. A close that fails or takes too long is logged as an error, with the number of
-    /// writes that are not on disk. It is not thrown: the service group would then cancel the services that still shut down.
+    /// Returns after the close or at the deadline. A close that fails or takes too long is logged as an error, with the
+    /// number of writes that are not on disk. It is not thrown: the service group would then cancel the services that
+    /// still shut down.
     public func run() async throws {
       await exportUntilShutdown()
       exportStatistics()
@@ -53,7 +54,8 @@
 
     /// Exports the statistics. Call it before a scrape of a pull-based back end, so that the numbers are current.
     ///
-    /// Later exports of this service wait while the handlers of the metrics back end run. These handlers must not export statistics.
+    /// Later exports of this service wait while the handlers of the metrics back end run. These handlers must not
+    /// export statistics.
     public func exportStatistics() {
       exporter.record(store.statistics)
     }

@@ -8,8 +8,8 @@ import Foundation
 
 /// A process of another program. It inherits no descriptors but the given ones.
 ///
-/// Foundation's `Process` copies the entries of the list of open descriptors with a fixed size. If the list fills its buffer, it
-/// reads behind the buffer. The tests run side by side, and have more than 1,300 open descriptors then.
+/// Foundation's `Process` copies the entries of the list of open descriptors with a fixed size. If the list fills its
+/// buffer, it reads behind the buffer. The tests run side by side, and have more than 1,300 open descriptors then.
 package final class SpawnedProcess {
   private let identifier: pid_t
   /// The status that `waitpid` returned, or nil before the end of the process was noticed.

@@ -7,7 +7,8 @@ import Workloads
 ///
 /// `GET /user/NUMBER` returns the value of that key, and `GET /requests` the number of such requests.
 enum OriginServer {
-  /// Runs the command `origin LATENCY`. The latency is in milliseconds. Prints the port, and runs until the standard input ends.
+  /// Runs the command `origin LATENCY`. The latency is in milliseconds. Prints the port, and runs until the standard
+  /// input ends.
   static func run(_ arguments: [String]) async throws {
     guard arguments.count == 1, let latency = Double(arguments[0]) else { Whole.fail("origin LATENCY") }
     Thread.detachNewThread {

@@ -17,7 +17,8 @@ struct LargeValues {
       result: (decimal(dense), "≥ 0.50", dense >= 0.5))
   }
 
-  /// Fills a store with values of 800 B. Each of 40 rounds then stores some more, and one of the greatest size, and reads the newest.
+  /// Fills a store with values of 800 B. Each of 40 rounds then stores some more, and one of the greatest size, and
+  /// reads the newest.
   ///
   /// Returns the least share of the limit that values take after a round.
   private func leastShare(_ limit: ByteCount, _ layout: DiskLayout) async throws -> Double {

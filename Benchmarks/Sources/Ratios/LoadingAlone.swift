@@ -2,7 +2,7 @@ import Cistern
 import Synchronization
 import Workloads
 
-/// Loads that nobody joins, compared with tasks, and loads with a context, compared with plain ones.
+/// Loads without joins, compared with tasks, and loads with a context, compared with plain ones.
 struct LoadingAlone {
   let loads = 10_000
 

@@ -27,8 +27,8 @@ package let usesProcessorTime = Atomic(false)
 /// Runs `body` on `threads` threads that begin together, and returns the nanoseconds until the last one ends. The
 /// calling thread is the first of them.
 ///
-/// The calling thread takes part, because a thread that only waits would be one too many. The scheduler could then put two
-/// others on one processor for several milliseconds.
+/// The calling thread takes part, because a thread that only waits would be one too many. The scheduler could then put
+/// two others on one processor for several milliseconds.
 package func time(threads: Int, _ body: @escaping @Sendable (Int) -> Void) -> Double {
   guard threads > 1 else {
     let start = nanoseconds()

@@ -6,15 +6,15 @@
 
   /// The back ends that a server's caches report to: a logger, a metrics factory and a tracer.
   ///
-  /// Create one value for each process, and pass it to the ``StoreService`` and to every ``InstrumentedCache``. They then share
-  /// the bound on labels.
+  /// Create one value for each process, and pass it to the ``StoreService`` and to every ``InstrumentedCache``. They
+  /// then share the bound on labels.
   public struct CacheInstruments: Sendable {
     /// The logger of reports and failures.
     public let logger: Logger
     /// The factory of counters, gauges and timers.
     public let metrics: any MetricsFactory
-    /// Whether spans and log records contain keys. Keys are not bounded in number, and may be personal data. Errors of a fetch are
-    /// recorded as they describe themselves.
+    /// Whether spans and log records contain keys. Keys are not bounded in number, and may be personal data. Errors of
+    /// a fetch are recorded as they describe themselves.
     public let includesKeys: Bool
     /// The clock that measures latencies and intervals.
     let clock: any CacheClock
@@ -25,7 +25,8 @@
     ///
     /// - Parameters:
     ///   - logger: The logger of reports and failures.
-    ///   - metrics: The factory of counters, gauges and timers. Nil for the factory that the process was bootstrapped with.
+    ///   - metrics: The factory of counters, gauges and timers. Nil for the factory that the process was bootstrapped
+    ///     with.
     ///   - tracer: The tracer of fetches. Nil for the tracer that is active when a fetch begins.
     ///   - includesKeys: Whether spans and log records contain keys.
     ///   - limits: The bound on labels, and the clock.

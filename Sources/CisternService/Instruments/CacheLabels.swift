@@ -1,7 +1,8 @@
 #if Service
   import Locking
 
-  /// The values of the label that names a cache. Their number is bounded, because a back end keeps a time series for each.
+  /// The values of the label that names a cache. Their number is bounded, because a back end keeps a time series for
+  /// each.
   final class CacheLabels: Sendable {
     private let limit: Int
     private let names = Guarded<Set<String>>([])

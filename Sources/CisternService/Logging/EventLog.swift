@@ -4,8 +4,8 @@
 
   /// Logs the failures of a cache's fetches, and the states of its circuit breaker.
   ///
-  /// Each kind of event has at most one record in ten seconds, with the number of the others. Changes of the circuit breaker are
-  /// rare, and all are logged.
+  /// Each kind of event has at most one record in ten seconds, with the number of the others. Changes of the circuit
+  /// breaker are rare, and all are logged.
   struct EventLog<Key: Hashable & Sendable>: Sendable {
     private let cacheName: String
     private let instruments: CacheInstruments

@@ -5,8 +5,8 @@
   extension Store.Configuration {
     /// Logs each report of the store, in addition to the current ``reportHandler``.
     ///
-    /// A record has the metadata `cistern.code`, `cistern.location`, `cistern.cache.name` if the report concerns a cache, and
-    /// `cistern.cause` and `error.type` if the report has a cause. The store limits repeated reports.
+    /// A record has the metadata `cistern.code`, `cistern.location`, `cistern.cache.name` if the report concerns a
+    /// cache, and `cistern.cause` and `error.type` if the report has a cause. The store limits repeated reports.
     ///
     /// - Parameters:
     ///   - logger: The logger. It must not use the store.
@@ -24,7 +24,8 @@
   extension StoreReport {
     /// The level of the report's log record.
     ///
-    /// It is `error` if an operator should look at the machine, `notice` if a problem has ended, and `warning` otherwise.
+    /// It is `error` if an operator should look at the machine, `notice` if a problem has ended, and `warning`
+    /// otherwise.
     public var level: Logger.Level {
       switch code {
       case .degraded, .setAside, .filesReplaced, .rolledBack, .deviceFull: .error

@@ -1,8 +1,9 @@
 #if Service
   /// The names of metrics and labels.
   ///
-  /// OpenTelemetry has no semantic conventions for caches. The names therefore follow its general rules. They begin with the name
-  /// of the library and have no unit. Counters have plural names, and the number of present things ends in `.count`.
+  /// OpenTelemetry has no semantic conventions for caches. The names therefore follow its general rules. They begin
+  /// with the name of the library and have no unit. Counters have plural names, and the number of present things ends
+  /// in `.count`.
   enum MetricName {
     static let requests = "cistern.cache.requests"
     static let staleHits = "cistern.cache.stale_hits"
@@ -32,7 +33,8 @@
     static let loadDuration = "cistern.cache.load.duration"
   }
 
-  /// The names of labels. The number of their values is bounded: ``CacheLabels`` for caches, and constants for the others.
+  /// The names of labels. The number of their values is bounded: ``CacheLabels`` for caches, and constants for the
+  /// others.
   enum LabelName {
     static let cache = "cistern.cache.name"
     static let tier = "cistern.cache.tier"

@@ -14,8 +14,8 @@
 
     private let metrics: any MetricsFactory
     private let labels: CacheLabels
-    // The lock orders transfers, so that each difference is added once. It is held while handlers of the back end are called:
-    // they must not record statistics themselves.
+    // The lock orders transfers, so that each difference is added once. It is held while handlers of the back end are
+    // called: they must not record statistics themselves.
     private let state = Guarded(State())
 
     init(metrics: any MetricsFactory, labels: CacheLabels) {

@@ -27,7 +27,8 @@
       return span
     }
 
-    /// Records the span of a load that joined, from its beginning until now, with links to the fetches that it waited for.
+    /// Records the span of a load that joined, from its beginning until now, with links to the fetches that it waited
+    /// for.
     func recordJoin(key: Key?, since start: LoadStart, links: [ServiceContext], error: (any Error)? = nil) {
       guard !links.isEmpty else { return }
       let span = instruments.tracer.startSpan("cache.join", at: start.instant)

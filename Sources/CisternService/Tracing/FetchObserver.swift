@@ -5,8 +5,8 @@
 
   /// The part of a load that its fetch closure holds: measures and traces each call of the closure.
   ///
-  /// The record ends when both the flight and its leading caller have released the observer. A load that begins in between can link to
-  /// the ended fetch.
+  /// The record ends when both the flight and its leading caller have released the observer. A load that begins in
+  /// between can link to the ended fetch.
   final class FetchObserver<Key: Hashable & Sendable>: Sendable {
     private let observation: CacheObservation<Key>
     /// The key of the load; nil for a load of several keys, which learns its keys when it fetches.

@@ -29,7 +29,8 @@
     var span: FetchSpan? { state.withLock { $0 } }
   }
 
-  /// The records of the keys that have a load in progress. The table has no record for any other key, so it is bounded by them.
+  /// The records of the keys that have a load in progress. The table has no record for any other key, so it is bounded
+  /// by them.
   final class FetchRecords<Key: Hashable & Sendable>: Sendable {
     private struct Held: Sendable {
       let record = FetchRecord()
@@ -84,8 +85,8 @@
       remove(record, of: key) { _ in true }
     }
 
-    /// Removes a record if the condition holds. The table's copy of the key is released outside the lock, because its deinitializer is
-    /// the user's code.
+    /// Removes a record if the condition holds. The table's copy of the key is released outside the lock, because its
+    /// deinitializer is the user's code.
     private func remove(_ record: FetchRecord, of key: Key, if isRemoved: (inout Held) -> Bool) {
       let removed = held.withLock { held -> (Key, Held)? in
         guard let index = held.index(forKey: key), held[index].value.record === record else { return nil }
@@ -94,7 +95,8 @@
       withExtendedLifetime(removed) {}
     }
 
-    /// Inserts a new record. The dictionary keeps the key that it has, and the former record is released by the load that holds it.
+    /// Inserts a new record. The dictionary keeps the key that it has, and the former record is released by the load
+    /// that holds it.
     private static func insert(_ key: Key, into held: inout [Key: Held]) -> FetchRecord {
       let new = Held()
       held[key] = new

@@ -5,7 +5,8 @@ import CisternCore
 package enum KeyText {
   /// Returns the key as text if it is printable.
   ///
-  /// Otherwise, bytes outside of printable ASCII become `\x` and two hexadecimal digits. Backslashes are doubled in both cases.
+  /// Otherwise, bytes outside of printable ASCII become `\x` and two hexadecimal digits. Backslashes are doubled in
+  /// both cases.
   package static func describe(_ key: [UInt8]) -> String {
     if let text = String(validating: key, as: UTF8.self), !text.unicodeScalars.contains(where: isUnprintable) {
       return text.replacing("\\", with: "\\\\")

@@ -1,3 +1,4 @@
+import CisternTesting
 import Cistern
 import Locking
 
@@ -6,9 +7,9 @@ extension Client {
   ///
   /// The cancelled loads must return immediately. The other loads must not be affected.
   mutating func cancelSome(_ key: Int) async {
-    let callerCount = 2 + generator.index(below: 3)
-    let doomed = (0..<callerCount).map { _ in generator.index(below: 2) == 0 }
-    let patience = generator.index(below: 12)
+    let callerCount = 2 + generator.next(below: 3)
+    let doomed = (0..<callerCount).map { _ in generator.next(below: 2) == 0 }
+    let patience = generator.next(below: 12)
     let callers = doomed.map { isDoomed in
       var loading = Loading(runState: runState, origin: origin, cache: cache, key: key, isThorough: false)
       loading.mayBeCancelled = isDoomed

@@ -1,3 +1,4 @@
+import CisternTesting
 import Cistern
 import Foundation
 
@@ -5,7 +6,7 @@ extension Client {
   /// The inverse of the fraction of reads that check every byte of the value. The other reads check only the stamp.
   private static let thoroughness = 16
 
-  mutating func isThorough() -> Bool { generator.index(below: Client.thoroughness) == 0 }
+  mutating func isThorough() -> Bool { generator.next(below: Client.thoroughness) == 0 }
 
   /// Looks up a key synchronously in both tiers.
   mutating func lookUp(_ key: Int) {
@@ -47,7 +48,7 @@ extension Client {
   /// Loads several keys with one call.
   mutating func bulkLoad() async {
     var keys: Set<Int> = []
-    for _ in 0..<2 + generator.index(below: 15) { keys.insert(runState.chooser.next(using: &generator)) }
+    for _ in 0..<2 + generator.next(below: 15) { keys.insert(runState.chooser.next(using: &generator)) }
     let names = runState.keys.names
     let numbers = Dictionary(keys.map { (names[$0], $0) }) { first, _ in first }
     let (runState, origin) = (runState, origin)

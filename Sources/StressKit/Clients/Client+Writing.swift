@@ -1,3 +1,4 @@
+import CisternTesting
 import Cistern
 
 extension Client {
@@ -92,7 +93,7 @@ extension Client {
   /// Removes all keys with the tag of this key.
   mutating func removeTagged(_ key: Int) async {
     let tag = runState.keys.tag(of: key)
-    let waits = generator.index(below: 8) == 0
+    let waits = generator.next(below: 8) == 0
     let (runState, cache) = (runState, cache)
     await tally.measure {
       await runState.register.clear(.tag(tag)) {
@@ -106,7 +107,7 @@ extension Client {
   /// Removes all keys with the prefix of this key. If the key has no prefix, removes all keys with its tag.
   mutating func removePrefix(_ key: Int) async {
     guard let prefix = runState.keys.prefix(of: key) else { return await removeTagged(key) }
-    let waits = generator.index(below: 8) == 0
+    let waits = generator.next(below: 8) == 0
     let (runState, cache) = (runState, cache)
     await tally.measure {
       await runState.register.clear(.prefix(prefix)) {

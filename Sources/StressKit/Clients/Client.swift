@@ -1,3 +1,4 @@
+import CisternTesting
 import Cistern
 
 /// A user of the cache. It performs random operations, one after the other, and checks their results.
@@ -8,7 +9,7 @@ struct Client: ~Copyable {
   let tally: Tally
   /// The representation of this client in exercises.
   let performer: Performer
-  var generator: SplitMix64
+  var generator: SeededGenerator
   var subject: Subject
   var observing = ClientObservers()
 
@@ -22,11 +23,11 @@ struct Client: ~Copyable {
     self.holder = holder
     self.tally = tally.main
     mix = runState.configuration.profile.settings.mix
-    generator = SplitMix64(seed: runState.configuration.seed, index: index)
+    generator = SeededGenerator(seed: runState.configuration.seed, index: index)
     // A separate generator: the draws of exercises do not change the client's other choices.
     performer = Performer(
       number: index, tally: tally.exercises,
-      generator: SplitMix64(seed: runState.configuration.seed ^ 0xE8E2, index: index))
+      generator: SeededGenerator(seed: runState.configuration.seed ^ 0xE8E2, index: index))
     subject = holder.current
   }
 

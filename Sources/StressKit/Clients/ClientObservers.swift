@@ -1,3 +1,4 @@
+import CisternTesting
 import Cistern
 
 /// The observers that a client has registered: of keys and prefixes, as closures and as sequences.
@@ -15,13 +16,13 @@ struct ClientObservers {
   /// Registers an observer of the key or its prefix. Ends the oldest observer first if the client has the maximum
   /// number.
   mutating func change(
-    _ key: Int, of cache: Cache<String, [UInt8]>, _ runState: RunState, using generator: inout SplitMix64
+    _ key: Int, of cache: Cache<String, [UInt8]>, _ runState: RunState, using generator: inout SeededGenerator
   ) async {
     if registrations.count >= ClientObservers.capacity { await end(registrations.removeFirst(), runState) }
     let name = runState.keys.names[key]
     let prefix = runState.keys.prefix(of: key) ?? name
     runState.scopedObservers.add(1, ordering: .relaxed)
-    switch generator.index(below: 4) {
+    switch generator.next(below: 4) {
     case 0:
       let observer = ScopedObserver(name, violations: runState.violations) { $0 == name }
       let observations = Observations()

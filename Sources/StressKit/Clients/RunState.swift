@@ -27,14 +27,14 @@ final class RunState: Sendable {
   init(_ configuration: StressConfiguration, stop: StopSignal) {
     self.configuration = configuration
     self.stop = stop
-    run = SplitMix64.runIdentifier(seed: configuration.seed)
+    run = SeededGenerator.runIdentifier(seed: configuration.seed)
     keys = configuration.keys
     let chooser =
       configuration.trace.map { KeyChooser(trace: $0) }
       ?? KeyChooser(keyCount: keys.count, exponent: configuration.zipfExponent, seed: configuration.seed)
     self.chooser = chooser
     violations = ViolationLog()
-    var generator = SplitMix64(seed: configuration.seed, index: -2)
+    var generator = SeededGenerator(seed: configuration.seed, index: -2)
     sample = HistorySample(keys: (0..<HistorySample.keyCount).map { _ in chooser.next(using: &generator) })
     register = VersionRegister(
       keyCount: keys.count, sample: sample, violations: violations, scopes: { [keys] in keys.scopes(of: $0) })
@@ -92,10 +92,10 @@ final class RunState: Sendable {
   }
 }
 
-extension SplitMix64 {
+extension SeededGenerator {
   /// Returns a number that is different for every run. It depends on the seed and the time.
   static func runIdentifier(seed: UInt64) -> UInt64 {
-    var generator = SplitMix64(seed: seed ^ Ticks.now() &* 0x9E37_79B9_7F4A_7C15)
+    var generator = SeededGenerator(seed: seed ^ Ticks.now() &* 0x9E37_79B9_7F4A_7C15)
     return generator.next()
   }
 }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// An exercise with a circuit breaker, and an origin that works and fails by turns.
 ///
-/// It checks that the origin receives no more requests while it fails than while it works. The time is that of a manual clock,
-/// which each operation moves on. The number of requests therefore depends little on the speed of the machine.
+/// It checks that the origin receives no more requests while it fails than while it works. The time is that of a manual
+/// clock, which each operation moves on. The number of requests therefore depends little on the speed of the machine.
 final class BreakerExercise: Exercise {
   private static let keyCount = 50
   /// The number of operations in which the origin works, or fails.

@@ -5,7 +5,8 @@ import Synchronization
 
 /// An exercise with observers of contents, and with enumerations, of a cache that clients write.
 ///
-/// The contents have no gap and no duplicate, and lead to the values of the cache. Memory holds only a part of the values.
+/// The contents have no gap and no duplicate, and lead to the values of the cache. Memory holds only a part of the
+/// values.
 final class ContentsExercise: Exercise {
   /// The keys that no client removes.
   private static let steadyKeys = (0..<8).map { "steady/\($0)" }

@@ -1,3 +1,4 @@
+import CisternTesting
 import Cistern
 
 /// Operations on a separate cache beside the stressed cache, with an invariant that they check.
@@ -24,9 +25,9 @@ protocol Exercise: Sendable {
 final class Performer {
   let number: Int
   let tally: Tally
-  var generator: SplitMix64
+  var generator: SeededGenerator
 
-  init(number: Int, tally: Tally, generator: SplitMix64) {
+  init(number: Int, tally: Tally, generator: SeededGenerator) {
     self.number = number
     self.tally = tally
     self.generator = generator
@@ -38,5 +39,5 @@ final class Performer {
   }
 
   /// Returns a random number in the range `0..<bound`.
-  func index(below bound: Int) -> Int { generator.index(below: bound) }
+  func index(below bound: Int) -> Int { generator.next(below: bound) }
 }

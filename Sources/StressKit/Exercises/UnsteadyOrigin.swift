@@ -1,3 +1,4 @@
+import CisternTesting
 import Synchronization
 
 /// An origin that is unavailable 40 % of the time, and has single failures at other times. The seed determines the
@@ -21,15 +22,15 @@ final class UnsteadyOrigin: Sendable {
 
   /// Waits some milliseconds, and returns or throws.
   func answer() async throws {
-    var generator = SplitMix64(seed: seed, index: requests.add(1, ordering: .relaxed).newValue)
-    try await Task.sleep(for: .microseconds(generator.index(below: 6_000)))
+    var generator = SeededGenerator(seed: seed, index: requests.add(1, ordering: .relaxed).newValue)
+    try await Task.sleep(for: .microseconds(generator.next(below: 6_000)))
     if isDown(at: Ticks.now()) { throw Down() }
-    if generator.index(below: 8) == 0 { throw Hiccup() }
+    if generator.next(below: 8) == 0 { throw Hiccup() }
   }
 
   private func isDown(at time: UInt64) -> Bool {
     let period = Int((time - start) / Self.period)
-    var generator = SplitMix64(seed: ~seed, index: period)
+    var generator = SeededGenerator(seed: ~seed, index: period)
     return generator.unit() < 0.4
   }
 }

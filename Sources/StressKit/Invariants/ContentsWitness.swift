@@ -27,8 +27,8 @@ final class ContentsWitness: Sendable {
 
   /// Waits until the contents are the values of an idle cache, and ends the observation.
   ///
-  /// The wait has no limit, because the enumeration needs turns of a pool that other tasks can keep busy. The run limits the time
-  /// of all checks (``Patience``).
+  /// The wait has no limit, because the enumeration needs turns of a pool that other tasks can keep busy. The run
+  /// limits the time of all checks (``Patience``).
   ///
   /// - Parameter values: The values of all keys.
   func settle(with values: [String: UInt64]) async {

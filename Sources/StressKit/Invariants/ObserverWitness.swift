@@ -149,14 +149,14 @@ extension ObserverWitness {
 
   /// Waits until all writes have been reported, and compares the events with the cache. The cache must be idle.
   ///
-  /// Late events have the time `patience`. After the first event that does not come in time, the method waits no more. With a
-  /// time for each key, the check of a cache that lost many values would take hours.
+  /// Late events have the time `patience`. After the first event that does not come in time, the method waits no more.
+  /// With a time for each key, the check of a cache that lost many values would take hours.
   func settle(with cache: Cache<String, [UInt8]>, patience: Duration = .seconds(60)) async {
     await wait(patience.nanoseconds) { self.state.withLock { $0.announcedWrites >= $0.writes } }
-    for name in state.withLock({ state in
-      state.keys.filter { !$0.value.written.subtracting($0.value.announced).isEmpty }
-    })
-    .keys.sorted().prefix(10) {
+    let unannounced = state.withLock { state in
+      state.keys.filter { !$0.value.written.subtracting($0.value.announced).isEmpty }.keys.sorted()
+    }
+    for name in unannounced.prefix(10) {
       let missing = state.withLock { state in
         state.keys[name].map { $0.written.subtracting($0.announced).sorted().map(String.init) } ?? []
       }

@@ -1,7 +1,7 @@
 import Cistern
 
-/// The time that work in progress has to end after the last call of a client. On a busy machine, a task can wait minutes for its
-/// turn.
+/// The time that work in progress has to end after the last call of a client. On a busy machine, a task can wait
+/// minutes for its turn.
 let restingPatience = Duration.seconds(300)
 
 /// Returns the broken invariants of an idle cache. Abandoned flights have ``restingPatience`` to end.

@@ -71,7 +71,8 @@ final class ViolationLog: Sendable {
     }
   }
 
-  /// Judges the error of a call that must not fail, in the task of its caller. Reports it, unless the task was cancelled.
+  /// Judges the error of a call that must not fail, in the task of its caller. Reports it, unless the task was
+  /// cancelled.
   ///
   /// The end of a run cancels the clients that still wait after some seconds. It cancels no other task.
   ///

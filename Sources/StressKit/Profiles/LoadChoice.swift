@@ -1,3 +1,4 @@
+import CisternTesting
 import Cistern
 
 /// A load policy, with the results that a load may have.
@@ -50,8 +51,8 @@ struct LoadChoice: Sendable {
   ]
 
   /// Returns a random choice. The usual one is as frequent as all others together.
-  static func next(using generator: inout SplitMix64) -> LoadChoice {
-    let index = generator.index(below: 2 * all.count)
+  static func next(using generator: inout SeededGenerator) -> LoadChoice {
+    let index = generator.next(below: 2 * all.count)
     return index < all.count ? all[index] : .usual
   }
 }

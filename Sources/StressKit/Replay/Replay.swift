@@ -70,8 +70,8 @@ struct ReplayResult: Codable, Sendable, Equatable {
 
 /// A replay of a trace in the memory tier, with several limits and policies.
 ///
-/// The tier has as many shards as a cache has by default on a machine with a number of processors. A second tier has one
-/// shard, for comparison.
+/// The tier has as many shards as a cache has by default on a machine with a number of processors. A second tier has
+/// one shard, for comparison.
 ///
 /// Each request is "get; on a miss, load and insert". The cost of an object is its size, or 1 if the trace has no
 /// sizes.

@@ -8,7 +8,8 @@ import Foundation
 ///                                ├─ limits: checked many times a second
 ///                                └─ progress: a line every few seconds
 ///
-/// A run ends in any case. Clients, checks and a closing that never end are violations, and the run does not wait for them.
+/// A run ends in any case. Clients, checks and a closing that never end are violations, and the run does not wait for
+/// them.
 struct StressRun: Sendable {
   let configuration: StressConfiguration
   let stop: StopSignal

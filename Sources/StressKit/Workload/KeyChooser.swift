@@ -1,3 +1,4 @@
+import CisternTesting
 import Synchronization
 
 /// The choice of keys for the operations of a run: by popularity, or from a trace.
@@ -14,7 +15,7 @@ final class KeyChooser: Sendable {
 
   /// Creates a chooser with popularity by Zipf's law. The seed determines the popular keys.
   init(keyCount: Int, exponent: Double, seed: UInt64) {
-    var generator = SplitMix64(seed: seed, index: -1)
+    var generator = SeededGenerator(seed: seed, index: -1)
     let keys = (0..<Int32(keyCount)).shuffled(using: &generator)
     source = .zipf(Zipf(count: keyCount, exponent: exponent), keys: keys)
   }
@@ -24,7 +25,7 @@ final class KeyChooser: Sendable {
     source = .trace(trace.requests)
   }
 
-  func next(using generator: inout SplitMix64) -> Int {
+  func next(using generator: inout SeededGenerator) -> Int {
     switch source {
     case .zipf(let zipf, let keys):
       Int(keys[zipf.next(using: &generator)])

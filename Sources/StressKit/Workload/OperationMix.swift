@@ -1,3 +1,5 @@
+import CisternTesting
+
 /// An operation of a client.
 enum Operation: String, Sendable, CaseIterable {
   /// A synchronous look-up in both tiers.
@@ -113,8 +115,8 @@ struct OperationMix: Sendable {
     precondition(sum > 0)
   }
 
-  func next(using generator: inout SplitMix64) -> Operation {
-    let draw = UInt64(generator.index(below: Int(thresholds.last!.limit)))
+  func next(using generator: inout SeededGenerator) -> Operation {
+    let draw = UInt64(generator.next(below: Int(thresholds.last!.limit)))
     return thresholds.first { draw < $0.limit }!.operation
   }
 }

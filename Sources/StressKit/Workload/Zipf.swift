@@ -1,3 +1,5 @@
+import CisternTesting
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -26,7 +28,7 @@ struct Zipf: Sendable {
   }
 
   /// Returns a random rank. Rank 0 is the most likely.
-  func next(using generator: inout SplitMix64) -> Int {
+  func next(using generator: inout SeededGenerator) -> Int {
     while true {
       let area = integralAtLast + generator.unit() * (integralAtFirst - integralAtLast)
       let point = Zipf.inverse(area, exponent)

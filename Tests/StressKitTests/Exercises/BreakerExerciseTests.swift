@@ -1,3 +1,4 @@
+import CisternTesting
 import Testing
 
 @testable import StressKit
@@ -11,7 +12,7 @@ struct BreakerExerciseTests {
       for number in 0..<4 {
         group.addTask {
           let client = Performer(
-            number: number, tally: Tally(), generator: SplitMix64(seed: 1, index: number))
+            number: number, tally: Tally(), generator: SeededGenerator(seed: 1, index: number))
           for _ in 0..<2 * BreakerExercise.phaseLength { await exercise.perform(by: client) }
         }
       }

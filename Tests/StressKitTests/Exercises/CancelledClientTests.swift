@@ -1,3 +1,4 @@
+import CisternTesting
 import Cistern
 import TestDirectories
 import Testing
@@ -23,7 +24,7 @@ struct CancelledClientTests {
       await withTaskGroup(of: Void.self) { group in
         group.cancelAll()
         group.addTask {
-          let client = Performer(number: 0, tally: Tally(), generator: SplitMix64(seed: 1, index: 0))
+          let client = Performer(number: 0, tally: Tally(), generator: SeededGenerator(seed: 1, index: 0))
           for _ in 0..<200 { await exercise.perform(by: client) }
         }
       }

@@ -1,3 +1,4 @@
+import CisternTesting
 import Cistern
 import TestDirectories
 import Testing
@@ -17,7 +18,7 @@ struct OutcomeExerciseTests {
         for number in 0..<4 {
           group.addTask {
             let client = Performer(
-              number: number, tally: Tally(), generator: SplitMix64(seed: 1, index: number))
+              number: number, tally: Tally(), generator: SeededGenerator(seed: 1, index: number))
             for _ in 0..<500 { await exercise.perform(by: client) }
           }
         }

@@ -1,3 +1,4 @@
+import CisternTesting
 import Cistern
 import TestDirectories
 import Testing
@@ -31,7 +32,7 @@ struct StoreExerciseTests {
       await withTaskGroup { group in
         for (number, tally) in tallies.enumerated() {
           group.addTask {
-            let generator = SplitMix64(seed: 1 + UInt64(round), index: number)
+            let generator = SeededGenerator(seed: 1 + UInt64(round), index: number)
             let client = Performer(number: number, tally: tally, generator: generator)
             for _ in 0..<operations { await exercise.perform(by: client) }
           }

@@ -43,7 +43,7 @@ import TestDirectories
     let partition = try disk.partition("things", beginning: true)
     for record in Self.records {
       guard case .staged = partition.stage(.record(key: record.key, record.metadata, bytes: record.bytes)) else {
-        Issue.record("refused")
+        Issue.record("the store refused a record")
         continue
       }
     }

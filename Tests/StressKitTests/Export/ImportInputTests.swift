@@ -8,7 +8,7 @@ import TestProcesses
 
 @testable import StressKit
 
-/// What `cistern import` reads: long lines, byte order marks, and times that records cannot have.
+/// Inputs of `cistern import`: long lines, byte order marks, and times that records cannot have.
 @Suite struct ImportInputTests {
   private let folder: TemporaryDirectory
   private var store: String { folder.path + "/store" }

@@ -23,9 +23,9 @@ struct CopyRuleTests {
     #expect(judge(1, nil, ended: 0, begun: 1) == "one key is 1, the other absent")
   }
 
-  @Test func `an enumeration has each key once, and all that nobody removes`() {
+  @Test func `an enumeration has each key once, and all that no writer removes`() {
     #expect(EnumerationRule.judge(["a", "c"], required: ["a"]) == nil)
     #expect(EnumerationRule.judge(["a", "a"], required: []) == "an enumeration of 1 keys has 2 elements")
-    #expect(EnumerationRule.judge(["c"], required: ["a"]) == "an enumeration has no key a, which nobody removes")
+    #expect(EnumerationRule.judge(["c"], required: ["a"]) == "an enumeration has no key a, which no writer removes")
   }
 }

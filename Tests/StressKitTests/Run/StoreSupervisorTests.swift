@@ -1,3 +1,4 @@
+import CisternTesting
 import TestDirectories
 import Testing
 
@@ -14,7 +15,7 @@ struct StoreSupervisorTests {
     let holder = SubjectHolder(try Subject(runState, directory: directory.store, isFirst: true))
     let supervisor = StoreSupervisor(runState: runState, holder: holder, directory: directory.store)
     let exercise = try #require(runState.exercises[.outcome])
-    let client = Performer(number: 0, tally: Tally(), generator: SplitMix64(seed: 1, index: 0))
+    let client = Performer(number: 0, tally: Tally(), generator: SeededGenerator(seed: 1, index: 0))
     for _ in 0..<200 { await exercise.perform(by: client) }
     await withTaskGroup(of: Void.self) { group in
       group.cancelAll()

@@ -15,16 +15,4 @@ import Testing
         longer  1,000
         """)
   }
-
-  @Test func `numbers are readable`() {
-    #expect(Formatting.count(0) == "0")
-    #expect(Formatting.count(999) == "999")
-    #expect(Formatting.count(2_000_000) == "2,000,000")
-    #expect(Formatting.count(-12_345) == "-12,345")
-    #expect(Formatting.time(nanoseconds: 950) == "950 ns")
-    #expect(Formatting.time(nanoseconds: 1_240_000) == "1.24 ms")
-    #expect(Formatting.time(nanoseconds: 61_000_000_000) == "61.0 s")
-    #expect(Formatting.percentage(1, of: 3) == "33.3 %")
-    #expect(Formatting.percentage(0, of: 0) == "–")
-  }
 }

@@ -1,3 +1,4 @@
+import CisternTesting
 import Testing
 
 @testable import StressKit
@@ -8,7 +9,7 @@ import Testing
     let count = 50
     let draws = 200_000
     let zipf = Zipf(count: count, exponent: exponent)
-    var generator = SplitMix64(seed: 1)
+    var generator = SeededGenerator(seed: 1)
     var counts = [Int](repeating: 0, count: count)
     for _ in 0..<draws { counts[zipf.next(using: &generator)] += 1 }
     let weights = (1...count).map { power(Double($0), -exponent) }
@@ -23,20 +24,20 @@ import Testing
 
   @Test func `a single key is always chosen`() {
     let zipf = Zipf(count: 1, exponent: 0.99)
-    var generator = SplitMix64(seed: 3)
+    var generator = SeededGenerator(seed: 3)
     #expect((0..<100).allSatisfy { _ in zipf.next(using: &generator) == 0 })
   }
 
   @Test func `ranks stay in range for millions of keys`() {
     let zipf = Zipf(count: 10_000_000, exponent: 0.2)
-    var generator = SplitMix64(seed: 4)
+    var generator = SeededGenerator(seed: 4)
     #expect((0..<100_000).allSatisfy { _ in (0..<10_000_000).contains(zipf.next(using: &generator)) })
   }
 
   @Test func `equal seeds choose equal keys`() {
     func choices(_ seed: UInt64) -> [Int] {
       let chooser = KeyChooser(keyCount: 1_000, exponent: 0.99, seed: seed)
-      var generator = SplitMix64(seed: seed, index: 0)
+      var generator = SeededGenerator(seed: seed, index: 0)
       return (0..<100).map { _ in chooser.next(using: &generator) }
     }
     #expect(choices(7) == choices(7))

@@ -62,7 +62,8 @@ struct ArticleRoutes: Sendable {
 
   // MARK: Writing
 
-  /// Changes a title. Readers and observers see it before the origin has confirmed it. If the origin refuses, it is withdrawn.
+  /// Changes a title. Readers and observers see it before the origin has confirmed it. If the origin refuses, it is
+  /// withdrawn.
   private func rename(_ id: String, to title: String) async throws -> Response {
     let confirmed = try await caches.articles.cache.editValue(forKey: id) { article in
       var article = article

@@ -5,8 +5,8 @@ import ServiceLifecycle
 
 /// A server that keeps the articles of an origin in a cache.
 package struct ArticleServer: Sendable {
-  /// The services of the process, in the order in which they start. They shut down in reverse order, so the server has answered its
-  /// last request when the store closes.
+  /// The services of the process, in the order in which they start. They shut down in reverse order, so the server has
+  /// answered its last request when the store closes.
   package let services: [any Service]
 
   /// Opens the store and prepares the server.

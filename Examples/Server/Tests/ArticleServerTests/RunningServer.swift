@@ -36,7 +36,8 @@ struct RunningServer: Sendable {
     }
   }
 
-  /// Runs a server during `body`, then shuts it down and waits until it has ended. Its directory exists during `afterwards`.
+  /// Runs a server during `body`, then shuts it down and waits until it has ended. Its directory exists during
+  /// `afterwards`.
   static func run(
     _ articles: [Article], _ body: (RunningServer) async throws -> Void,
     afterwards: (RunningServer) async throws -> Void = { _ in }
