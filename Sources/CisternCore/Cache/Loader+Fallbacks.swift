@@ -67,6 +67,10 @@ extension Loader {
     guard fallback.canReplaceFetch(at: lifetimes.now()) else { return nil }
     // A flight that another one has replaced does not notice a later write. The look-up does.
     let isReplaced = wait.flight.isReplaced
+    // A fresh value is another one than the fallback. Its description differs, and a failure does not lead to it.
+    if isReplaced, let held = table.peek(key.key, hash: key.hash), held.timing.freshness(at: lifetimes.now()).isFresh {
+      return nil
+    }
     if !isReplaced, !table.isInvalidated(fallback, of: key, since: waitLimits.invalidationVersion) {
       return fallback.value
     }

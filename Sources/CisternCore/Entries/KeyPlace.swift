@@ -39,9 +39,9 @@ struct KeyPlace<Key: Hashable & Sendable> {
   @inline(__always)
   func holds(_ key: Key) -> Bool {
     if Self.isForText { return text.holds(unsafe unsafeBitCast(key, to: String.self)) }
-    // A key that does not equal itself, such as NaN, is found by its hash alone. Otherwise, its entry would stay
-    // forever.
-    return unsafe plain.pointee == key || (key != key && plain.pointee != plain.pointee)
+    if unsafe plain.pointee == key { return true }
+    // A key that does not equal itself, such as NaN, is found by its hash alone. Otherwise, its entry would stay forever.
+    return unsafe key != key && plain.pointee != plain.pointee && plain.pointee.hashValue == key.hashValue
   }
 
   @inlinable

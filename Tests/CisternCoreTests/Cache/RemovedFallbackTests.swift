@@ -26,7 +26,7 @@ struct RemovedFallbackTests {
   /// An operation during the fetch.
   enum Interruption: CaseIterable, Sendable {
     case none, removal, tag, prefix, clear, set, edit, editOfOther, removingEdit, eviction, fetchAnew,
-      removalAfterFetchAnew
+      removalAfterFetchAnew, setAfterFetchAnew
 
     /// Applies the operation. An edit or a fetch ends when the gate opens.
     func apply(to cache: Cache<String, Int>, _ gate: Gate) async -> Task<Int?, any Error>? {
@@ -50,7 +50,7 @@ struct RemovedFallbackTests {
         await gate.arrivals(atLeast: 1)
         return edit
       case .eviction: cache.trim(toCost: 0)
-      case .fetchAnew, .removalAfterFetchAnew:
+      case .fetchAnew, .removalAfterFetchAnew, .setAfterFetchAnew:
         let fetch = Task<Int?, any Error> {
           try await cache.value(forKey: "key", policy: .fetchAnew) { _ in
             await gate.passUncancelled()
@@ -59,6 +59,7 @@ struct RemovedFallbackTests {
         }
         await gate.arrivals(atLeast: 1)
         if self == .removalAfterFetchAnew { cache["key"] = nil }
+        if self == .setAfterFetchAnew { cache["key"] = 2 }
         return fetch
       }
       return nil
@@ -68,13 +69,13 @@ struct RemovedFallbackTests {
     var hasValueAtSoftTimeout: Bool { valueAfterFailure != nil }
 
     /// The value that a load returns whose fetch has failed. A set takes the key from the load.
-    var valueAfterFailure: Int? { self == .set ? nil : value }
+    var valueAfterFailure: Int? { self == .set || self == .setAfterFetchAnew ? nil : value }
 
     /// The value that a look-up finds after the operation.
     var value: Int? {
       switch self {
       case .none, .editOfOther, .eviction, .fetchAnew: 1
-      case .set, .edit: 2
+      case .set, .edit, .setAfterFetchAnew: 2
       case .removal, .tag, .prefix, .clear, .removingEdit, .removalAfterFetchAnew: nil
       }
     }
@@ -82,7 +83,7 @@ struct RemovedFallbackTests {
     /// The fresh value at the end.
     var lastValue: Int? {
       switch self {
-      case .set, .edit: 2
+      case .set, .edit, .setAfterFetchAnew: 2
       case .fetchAnew: 3
       default: nil
       }

@@ -19,6 +19,18 @@ struct UnequalKeyTests {
     #expect(cache.checkInvariants() == [])
   }
 
+  private struct Point: Hashable, Sendable {
+    let x: Double
+    let y: Double
+  }
+
+  @Test func `keys that do not equal themselves are told apart by their hashes`() throws {
+    let cache = try Cache<Point, Int>(costLimit: 10_000, configuration: .ignoringMemoryPressure)
+    for number in 0..<2_000 { cache[Point(x: .nan, y: Double(number))] = number }
+    #expect((0..<2_000).allSatisfy { cache[Point(x: .nan, y: Double($0))] == $0 })
+    #expect(cache.statistics.memory.entryCount == 2_000)
+  }
+
   @Test func `a failed load leaves no entry of a key that does not equal itself`() async throws {
     let cache = try Cache<Double, Int>(costLimit: 10, configuration: .ignoringMemoryPressure)
     for _ in 0..<3 {
