@@ -142,7 +142,7 @@ extension Draft {
         let (number, baseline) = state.withLock { ($0.baseNumber(of: key), $0.baseline(of: key)) }
         if baseline == nil { readBelow(key, number, isByUser: false) }
       }
-      let shown = shown(write, of: key, count: state.withLock { $0.writeCount(of: key) })
+      let shown = shown(write, of: key, from: state.withLock { $0.keyState(of: key) })
       if let former = state.withLock({ $0.write([shown]) }) { return withExtendedLifetime(former) {} }
     }
   }
@@ -152,22 +152,24 @@ extension Draft {
   /// - Parameters:
   ///   - write: The write.
   ///   - key: The key.
-  ///   - count: The number of earlier writes of the key.
+  ///   - keyState: The state of the key before the value of the draft is read.
   /// - Returns: The write with its value.
-  func shown(_ write: KeyWrite<Value>, of key: Key, count: DraftWriteCount) -> DraftState<Key, Value>.ShownWrite {
-    shown(write, of: key, count: count, over: state.withLock { $0.ownReading(of: key)?.value })
+  func shown(
+    _ write: KeyWrite<Value>, of key: Key, from keyState: DraftState<Key, Value>.KeyState
+  ) -> DraftState<Key, Value>.ShownWrite {
+    shown(write, of: key, from: keyState, over: state.withLock { $0.ownReading(of: key)?.value })
   }
 
   /// Returns a write with the value that the draft shows after it, over an earlier value of the draft.
   private func shown(
-    _ write: KeyWrite<Value>, of key: Key, count: DraftWriteCount, over own: Value?
+    _ write: KeyWrite<Value>, of key: Key, from keyState: DraftState<Key, Value>.KeyState, over own: Value?
   ) -> DraftState<Key, Value>.ShownWrite {
     // A value that cannot be merged is shown unmerged. The save throws then.
     let shown = write.value(over: own) { incoming, earlier in
       guard let merge, let earlier else { return incoming }
       return (try? merge(earlier, incoming)) ?? incoming
     }
-    return DraftState.ShownWrite(key: key, count: count, write: write, shown: shown)
+    return DraftState.ShownWrite(key: key, keyState: keyState, write: write, shown: shown)
   }
 
   /// Watches a key below, before its first read or write in this draft or in a draft of this one.
@@ -265,7 +267,7 @@ extension Draft {
     while true {
       // Computed outside the lock, because it calls the user's merge closure.
       let later = state.withLock { $0.writes(after: snapshot) }.map { one in
-        shown(one.write, of: one.key, count: one.count, over: nil)
+        shown(one.write, of: one.key, from: one.keyState, over: nil)
       }
       let ended = state.withLock { $0.endSaving(snapshot, saved, later: later) }
       guard let (former, unseen, followed) = ended else { continue }

@@ -97,8 +97,8 @@ extension Draft: DraftParent {
     var saved: [Key: SavedKey] = [:]
     try policy.check(draft) { isConflict($0, of: draft) }
     for key in draft.batch.keys {
-      let count = state.withLock { $0.writeCount(of: key) }
-      let version = VersionBelow(count)
+      let keyState = state.withLock { $0.keyState(of: key) }
+      let version = VersionBelow(keyState.count)
       let theirs = policy.isMerge || isEqual != nil ? read(key, isByUser: false).value : nil
       let resolved = try draft.write(of: key, over: theirs, version: version, isEqual: isEqual, policy)
       let (tags, isRemoved) = state.withLock { ($0.tags(of: key), $0.isRemoved(key)) }
@@ -106,8 +106,8 @@ extension Draft: DraftParent {
       guard var write = resolved.write else { continue }
       // A value that is gone here leaves the tags that the other draft knows.
       if isRemoved { write = write.keepingTags(draft.tags(below: key)) }
-      writes.append(shown(write, of: key, count: count))
-      saved[key]?.version = VersionBelow(count.next())
+      writes.append(shown(write, of: key, from: keyState))
+      saved[key]?.version = VersionBelow(keyState.count.next())
       saved[key]?.tags = write.namedTags(over: tags)
     }
     return (writes, saved)

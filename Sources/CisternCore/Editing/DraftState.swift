@@ -171,20 +171,15 @@ extension DraftState {
   /// The values that a write replaces, which the caller must release outside the lock.
   typealias Replaced = (write: Write?, shown: (key: Key, value: Value)?)
 
-  /// A write, and the value that the draft shows after it.
-  struct ShownWrite: Sendable {
-    let key: Key
-    /// The number of writes of the key when `shown` was computed.
-    let count: DraftWriteCount
-    let write: Write
-    let shown: Value?
-  }
+  /// Returns the present state of a key.
+  func keyState(of key: Key) -> KeyState { KeyState(count: writeCount(of: key), base: baseNumber(of: key)) }
 
-  /// Returns whether the writes can be added: each key has a base, and was not written after its `shown` was computed.
+  /// Returns whether the writes can be added: each key has a base, and was neither written nor saved after its `shown`
+  /// was computed.
   ///
   /// Without a base, a save would notice no change below.
   func accepts(_ writes: [ShownWrite]) -> Bool {
-    writes.allSatisfy { bases[$0.key] != nil && writeCount(of: $0.key) == $0.count }
+    writes.allSatisfy { bases[$0.key] != nil && keyState(of: $0.key) == $0.keyState }
   }
 
   /// Adds writes. Returns nil, and adds none, if they cannot be added.
@@ -236,15 +231,15 @@ extension DraftState {
   /// has are left out.
   ///
   /// The caller computes the values that the draft shows after these writes.
-  func writes(after saved: DraftState) -> [(key: Key, count: DraftWriteCount, write: Write)] {
+  func writes(after saved: DraftState) -> [(key: Key, keyState: KeyState, write: Write)] {
     batch.keys.compactMap { key in
-      let (count, savedCount) = (writeCount(of: key), saved.writeCount(of: key))
-      guard count != savedCount, let write = batch.writes[key] else { return nil }
+      let (keyState, savedCount) = (keyState(of: key), saved.writeCount(of: key))
+      guard keyState.count != savedCount, let write = batch.writes[key] else { return nil }
       // After a discard, the base has another number.
       let isContinued =
         bases[key]?.number == saved.bases[key]?.number && !writeCounts.isReplaced(key, since: savedCount)
-      guard isContinued, let earlier = saved.batch.writes[key] else { return (key, count, write) }
-      return (key, count, write.remainder(after: earlier))
+      guard isContinued, let earlier = saved.batch.writes[key] else { return (key, keyState, write) }
+      return (key, keyState, write.remainder(after: earlier))
     }
   }
 
@@ -261,7 +256,7 @@ extension DraftState {
     _ saved: DraftState, _ keys: [Key: SavedKey], later: [ShownWrite]
   ) -> (former: DraftState, unseen: [Key], followed: [Key])? {
     let laterCount = batch.keys.count { writeCount(of: $0) != saved.writeCount(of: $0) }
-    guard laterCount == later.count, later.allSatisfy({ writeCount(of: $0.key) == $0.count }) else { return nil }
+    guard laterCount == later.count, later.allSatisfy({ keyState(of: $0.key) == $0.keyState }) else { return nil }
     let former = self
     saveCount += 1
     batch = Batch(layering: batch.layering)

@@ -12,12 +12,12 @@ struct DraftWriteCounts<Key: Hashable & Sendable>: Sendable {
   /// earlier write.
   private var unused = DraftWriteCount.zero
 
-  /// The number of keys with a count of their own, for tests.
+  /// The number of keys with a separate count, for tests.
   var keyCount: Int { counts.count }
 
   subscript(key: Key) -> DraftWriteCount { counts[key]?.newest ?? unused }
 
-  /// Gives a key a count of its own, which no longer changes with the count of unused keys.
+  /// Gives a key a separate count, which no longer changes with the count of unused keys.
   mutating func hold(_ key: Key) { counts[key] = counts[key] ?? Counts(newest: unused) }
 
   /// Counts a change of a key.

@@ -87,8 +87,13 @@ extension KeyWrite {
       case .merge(let earlier): earlier.values.count
       }
     let values = Array(writes.values.dropFirst(savedCount))
-    if values.count == 1 { return .store(values[0], writes.writeOptions) }
-    return .merge(MergedWrites(values, writes.writeOptions, replaces: false))
+    var writeOptions = writes.writeOptions
+    // Later values that named no tags have those of the saved value. They keep the tags below from now on.
+    if case .named(let tags) = writeOptions.tags, case .named(let saved) = earlier.writeOptions.tags, tags == saved {
+      writeOptions = WriteOptions(expiry: writeOptions.expiry, tags: .kept)
+    }
+    if values.count == 1 { return .store(values[0], writeOptions) }
+    return .merge(MergedWrites(values, writeOptions, replaces: false))
   }
 
   /// Returns the value after the write, or nil if the write removes the key. Calls the user's merge closure.

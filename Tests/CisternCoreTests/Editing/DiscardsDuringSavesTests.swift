@@ -91,21 +91,21 @@ struct DiscardsDuringSavesTests {
   @Test func `a save does not move the base of a key that was used again after another writer's change`() throws {
     typealias State = DraftState<String, Int>
     func seen(_ changes: UInt32) -> SeenKey { SeenKey(version: VersionBelow(changes: changes), tags: []) }
-    func write(_ value: Int, after count: DraftWriteCount) -> State.ShownWrite {
-      State.ShownWrite(key: "a", count: count, write: .store(value, WriteOptions()), shown: value)
+    func write(_ value: Int, from keyState: State.KeyState) -> State.ShownWrite {
+      State.ShownWrite(key: "a", keyState: keyState, write: .store(value, WriteOptions()), shown: value)
     }
     var state = State(layering: .edits)
     _ = state.see("a", seen(0), since: 0)
-    let early = write(1, after: state.writeCount(of: "a"))
+    let early = write(1, from: state.keyState(of: "a"))
     _ = state.write([early])
     let saved = state.beginComparing()
     // The save has written, which is the first change, and another writer has changed the key since.
     _ = state.empty()
     _ = state.see("a", seen(2), since: 0)
-    let late = write(2, after: state.writeCount(of: "a"))
+    let late = write(2, from: state.keyState(of: "a"))
     _ = state.write([late])
     let later = state.writes(after: saved).map {
-      State.ShownWrite(key: $0.key, count: $0.count, write: $0.write, shown: nil)
+      State.ShownWrite(key: $0.key, keyState: $0.keyState, write: $0.write, shown: nil)
     }
     let own = SavedKey(version: VersionBelow(changes: 1), tags: [], isOwn: true)
     let ended = state.endSaving(saved, ["a": own], later: later)

@@ -70,6 +70,41 @@ struct WritesDuringSavesTests {
     #expect(cache["a"] == [0, 1, 2, 3] && draft.isEmpty)
   }
 
+  @Test func `a value that was computed before the end of a save is not added after it`() throws {
+    typealias State = DraftState<String, [Int]>
+    func write(_ value: [Int], _ shown: [Int], to state: State) -> State.ShownWrite {
+      State.ShownWrite(key: "a", keyState: state.keyState(of: "a"), write: .store(value, WriteOptions()), shown: shown)
+    }
+    var state = State(layering: .merges)
+    _ = state.see("a", SeenKey(version: VersionBelow(changes: 0), tags: []), since: 0)
+    #expect(state.write([write([1], [1], to: state)]) != nil)
+    let saved = state.beginComparing()
+    #expect(state.write([write([2], [1, 2], to: state)]) != nil)
+    // Computed from the values 1 and 2.
+    let late = write([3], [1, 2, 3], to: state)
+    let later = state.writes(after: saved).map {
+      State.ShownWrite(key: $0.key, keyState: $0.keyState, write: $0.write, shown: [2])
+    }
+    let own = SavedKey(version: VersionBelow(changes: 1), tags: [], isOwn: true)
+    let ended = state.endSaving(saved, ["a": own], later: later)
+    #expect(ended != nil && state.ownReading(of: "a")?.value == [2])
+    #expect(state.write([late]) == nil)
+    #expect(state.write([write([3], [2, 3], to: state)]) != nil)
+    #expect(state.ownReading(of: "a")?.value == [2, 3])
+  }
+
+  @Test func `a value without tags that is set during a save keeps the tags below`() throws {
+    let draft = cache.draft()
+    draft.setValue([1], forKey: "a", tags: ["saved"])
+    duringMerge.record { draft["a"] = [2] }
+    try draft.save()
+    cache.setValue([3], forKey: "a", tags: ["theirs"])
+    try draft.save(onConflict: .mine)
+    #expect(cache["a"] == [0, 1, 3, 2])
+    cache.removeAll(tagged: "theirs")
+    #expect(cache["a"] == nil)
+  }
+
   @Test func `a nested draft that is saved during the save of its parent adds its values only`() throws {
     let draft = cache.draft()
     let nested = draft.draft()
