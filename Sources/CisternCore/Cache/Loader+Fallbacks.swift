@@ -67,10 +67,6 @@ extension Loader {
     guard fallback.canReplaceFetch(at: lifetimes.now()) else { return nil }
     // A flight that another one has replaced does not notice a later write. The look-up does.
     let isReplaced = wait.flight.isReplaced
-    // A fresh value is another one than the fallback. Its description differs, and a failure does not lead to it.
-    if isReplaced, let held = table.peek(key.key, hash: key.hash), held.timing.freshness(at: lifetimes.now()).isFresh {
-      return nil
-    }
     if !isReplaced, !table.isInvalidated(fallback, of: key, since: waitLimits.invalidationVersion) {
       return fallback.value
     }
@@ -82,12 +78,16 @@ extension Loader {
   /// After the end of a flight, a sweep can forget the invalidations since its beginning. All values of that time then
   /// count as invalidated, although the invalidations may concern other keys. Neither tier returns a value that they
   /// concern.
+  ///
+  /// A fresh value is another one than the older value, and has other details.
   private func olderValueThatStands(_ key: HashedKey<Key>) -> Value? {
     let time = lifetimes.now()
-    if let held = table.peek(key.key, hash: key.hash) { return held.canReplaceFetch(at: time) ? held.value : nil }
-    guard secondTier != nil, let stored = records.storedValue(of: key),
-      stored.timing.freshness(at: time).permitsFallback
-    else { return nil }
+    func isOlder(_ timing: Timing) -> Bool {
+      let freshness = timing.freshness(at: time)
+      return freshness.permitsFallback && !freshness.isFresh
+    }
+    if let held = table.peek(key.key, hash: key.hash) { return isOlder(held.timing) ? held.value : nil }
+    guard secondTier != nil, let stored = records.storedValue(of: key), isOlder(stored.timing) else { return nil }
     return stored.value
   }
 }
