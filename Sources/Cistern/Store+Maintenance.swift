@@ -89,7 +89,7 @@ extension Store {
   public nonisolated(nonsending) static func compact(directory: String) async throws(CisternError) -> Compaction {
     let result = await withCheckedContinuation { continuation in
       do {
-        try SystemThread.start {
+        try SystemThread.startForWriting {
           continuation.resume(
             returning: Result { () throws(CisternError) in try DiskTier.compact(directory: directory) })
         }

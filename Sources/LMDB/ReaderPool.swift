@@ -1,6 +1,12 @@
 import CLMDB
 import Synchronization
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// A pool of idle read transactions that keep their reader slots for the next read.
 ///
 /// Renewing a transaction is much faster than beginning one. Each thread first looks at its home place, so threads
@@ -36,8 +42,9 @@ struct ReaderPool: ~Copyable, @unchecked Sendable {
   static let capacity = 64
   /// The number of transactions from which on a thread uses another thread's idle one before it begins its own.
   ///
-  /// Each transaction keeps a reader slot, and all processes share the slots.
-  static let ampleCount = 16
+  /// Each transaction keeps a reader slot, and all processes share the slots. No more threads than processors read at
+  /// once for long, so that most of them have their own transaction.
+  static let ampleCount = min(max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 16), capacity)
 
   /// The pool owns this memory, which never moves.
   @usableFromInline

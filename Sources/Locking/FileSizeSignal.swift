@@ -43,7 +43,14 @@ package enum FileSizeSignal {
   private static func discardPending() {
     var pending = sigset_t()
     guard unsafe sigpending(&pending) == 0, unsafe sigismember(&pending, SIGXFSZ) == 1 else { return }
-    var (set, number) = (set, Int32(0))
-    unsafe sigwait(&set, &number)
+    var set = set
+    #if canImport(Darwin)
+      var number: Int32 = 0
+      unsafe sigwait(&set, &number)
+    #else
+      // Another thread can take a signal of the process first, so this thread must not wait.
+      var none = timespec()
+      unsafe sigtimedwait(&set, nil, &none)
+    #endif
   }
 }

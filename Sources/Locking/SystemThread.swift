@@ -6,10 +6,16 @@
 
 /// A thread of the operating system, for work that a task cannot do. A write transaction of LMDB must end on the
 /// thread that began it. A thread of the cooperative pool must not wait for a disk.
-///
-/// The threads block ``FileSizeSignal``, so that a write beyond the process's limit on file sizes fails and does not
-/// end the process.
 package enum SystemThread {
+  /// Starts a thread like ``start(_:)`` that writes to large files. It blocks ``FileSizeSignal``, so that a write beyond
+  /// the process's limit on file sizes fails and does not end the process.
+  package static func startForWriting(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    try start {
+      FileSizeSignal.block()
+      body()
+    }
+  }
+
   /// Starts a detached thread that runs `body` once. Throws the system's status if no thread can be created.
   package static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
     // The thread releases the box. If no thread was created, the code below does.
@@ -39,7 +45,6 @@ private final class ThreadBody: Sendable {
 }
 
 private func runThread(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-  FileSizeSignal.block()
   // `start` retained the object for exactly this call.
   unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
   return nil

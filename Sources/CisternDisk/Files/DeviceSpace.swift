@@ -62,6 +62,9 @@ enum DeviceSpace {
 }
 
 extension DiskOptions {
+  /// Returns the bytes of the directory's device that this user can still fill, or nil if they are unknown.
+  func freeBytes(in directory: String) -> Int? { faults.freeBytes?() ?? DeviceSpace.freeBytes(in: directory) }
+
   /// Returns the error, or an error with the code `noSpace` if the directory's device is full.
   ///
   /// LMDB reports a write that the system cut short in the same way as a failed write.

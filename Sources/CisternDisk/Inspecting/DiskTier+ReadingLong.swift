@@ -19,7 +19,8 @@ extension DiskTier {
       return try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { continuation in
           do {
-            try SystemThread.start {
+            // A backup writes.
+            try SystemThread.startForWriting {
               continuation.resume(
                 with: Swift.Result { try engine.longReads.run(read) { read in try body(engine, read) } })
             }

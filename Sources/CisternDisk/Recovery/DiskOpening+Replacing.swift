@@ -12,7 +12,11 @@ extension DiskOpening {
     let directory = directory
     let layout = options.layout(replacing: file.layout.kind)
     let suitability = try lmdb { () throws(LMDBError) in try file.suitability(for: limits) }
-    guard suitability != .suitable || layout != file.layout.kind else { return file }
+    if layout == file.layout.kind {
+      if suitability == .suitable { return file }
+      // Each opening would fill the device with a part of the copy.
+      if suitability == .slow, lacksSpaceForCopy { return file }
+    }
     let identity = file.identity ?? StoreIdentity()
     do {
       try replace(file, as: layout, claim)
@@ -23,6 +27,12 @@ extension DiskOpening {
     return try lmdb { () throws(LMDBError) in
       try DiskFile.open(directory: directory, options: options, layout: .only(layout), newIdentity: identity)
     }
+  }
+
+  /// Whether the device has less space than the data file takes. False if it does not tell.
+  private var lacksSpaceForCopy: Bool {
+    guard let free = options.freeBytes(in: directory), let size = DiskDirectory.fileSize(path) else { return false }
+    return free < size
   }
 
   /// Closes the file, and replaces it with a copy of the records that fit.

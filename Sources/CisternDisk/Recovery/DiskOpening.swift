@@ -57,9 +57,15 @@ struct DiskOpening {
         .storeInUse, "another process is still opening or repairing the store; try again later", location: directory,
         cause: error)
     }) { () throws(CisternError) -> DiskFile? in
-      let file = opening.options.isReadOnly ? try opening.openToRead(claim) : try opening.openToWrite(claim)
-      claim.share()
-      return file
+      do throws(CisternError) {
+        let file = opening.options.isReadOnly ? try opening.openToRead(claim) : try opening.openToWrite(claim)
+        claim.share()
+        return file
+      } catch {
+        // An exclusive lock that outlives the gate would keep the next opening from its shared lock.
+        claim.leave()
+        throw error
+      }
     }
   }
 

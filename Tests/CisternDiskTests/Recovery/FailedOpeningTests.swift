@@ -1,4 +1,5 @@
 import CisternTestSupport
+import CisternTesting
 import Foundation
 import LMDB
 import Testing
@@ -67,6 +68,23 @@ import Testing
     try large.cache().put("later", value(0, size: 700))
     try await large.flush()
     #expect(large.checkInvariants() == [] && delivered.reportCodes == [])
+    try await large.close()
+  }
+
+  @Test func `a file whose limit is raised is not copied if the device has less space than it takes`() async throws {
+    let scratch = TemporaryDirectory()
+    let small = try openTier(scratch, limit: .mebibytes(4), layout: .dense)
+    for number in 0..<100 { try small.cache().put("k\(number)", value(number, size: 700)) }
+    try await small.close()
+    var faults = DiskFaults(freeBytes: { 4096 })
+    let copies = Recorder<Bool>()
+    faults.atReplacement = {
+      copies.record(true)
+      return nil
+    }
+    let large = try openTier(scratch, limit: .mebibytes(64), layout: .dense, faults: faults)
+    #expect(copies.count == 0)
+    #expect(try large.cache().keys().count == 100)
     try await large.close()
   }
 

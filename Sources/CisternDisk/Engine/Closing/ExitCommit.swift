@@ -102,6 +102,6 @@ extension Writer {
     nonisolated(unsafe) let writer = self
     // Without a thread, the staged writes are lost, as after a crash. The process ends, so no caller can receive the
     // error.
-    try? SystemThread.start { unsafe writer.commitForExit() }
+    try? SystemThread.startForWriting { unsafe writer.commitForExit() }
   }
 }

@@ -183,7 +183,7 @@ extension Writer {
 
 extension DiskEngine {
   /// The free bytes of the device, or nil if they are unknown.
-  var freeBytes: Int? { options.faults.freeBytes?() ?? DeviceSpace.freeBytes(in: directory) }
+  var freeBytes: Int? { options.freeBytes(in: directory) }
 
   /// Returns the error, or an error with the code `noSpace` if the device is full.
   func diagnosis(of error: LMDBError) -> LMDBError { options.diagnosis(of: error, in: directory) }

@@ -6,13 +6,13 @@ import LMDB
 extension Writer {
   /// Returns whether the next item or batch waits for a partition number.
   func lacksPartitionNumber(_ commit: CommitState) -> Bool {
-    guard let names = extents?.partitionNumbers, commit.position < commit.group.count else { return false }
+    guard let numbers = extents?.partitionNumbers, commit.position < commit.group.count else { return false }
     var generations: [ObjectIdentifier: Generation] = [:]
     for index in commit.group.unit(from: commit.position) {
       let item = commit.group[index]
       if case .record = item.entry.write { generations[ObjectIdentifier(item.partition)] = item.partition.generation }
     }
-    return names.areLacking(for: generations.values)
+    return numbers.areLacking(for: generations.values)
   }
 
   /// Purges dead generations, whose numbers can then name others. Without dead generations, gives up the next item or

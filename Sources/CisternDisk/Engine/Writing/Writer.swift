@@ -60,7 +60,7 @@ final class Writer {
   ///   - needsNewMetaPage: Whether the newest meta page may be missing on the device.
   /// - Throws: `SystemError` if the system has no further thread.
   static func start(for engine: DiskEngine, needsNewMetaPage: Bool) throws(SystemError) {
-    try SystemThread.start { Writer(engine: engine, needsNewMetaPage: needsNewMetaPage).run() }
+    try SystemThread.startForWriting { Writer(engine: engine, needsNewMetaPage: needsNewMetaPage).run() }
   }
 
   /// Runs the duties of the writer thread until the store is closed.
