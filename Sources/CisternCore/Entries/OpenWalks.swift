@@ -3,8 +3,8 @@ import Synchronization
 
 /// The enumerations in progress, and the keys whose records the second tier may have lost since each began.
 ///
-/// An enumeration finds a key in memory, or in the second tier. A key that was promoted and then evicted from the
-/// second tier is in neither part that the enumeration reads, so the enumeration visits it from here.
+/// An enumeration finds a key in memory, or in the second tier. A key can be promoted, and then evicted from the second
+/// tier. It is in neither part that the enumeration reads, so the enumeration visits it from here.
 final class OpenWalks: Sendable {
   /// The keys that an enumeration must look up in memory.
   struct Losses: Sendable {

@@ -28,7 +28,8 @@ public struct CacheStatistics: Sendable, Equatable {
   /// The number of callers that joined the flight of another caller. Each saves a fetch, unless the second tier has the
   /// value.
   public var joins: Int
-  /// The number of flights whose fetch threw. Keys that a bulk fetch omitted do not count.
+  /// The number of flights whose fetch threw. Keys that a bulk fetch omitted do not count. Neither does a flight without
+  /// callers whose key was written.
   public var failures: Int
   /// The number of flights whose fetch the ``CircuitBreaker`` did not call. They do not count as ``failures``.
   public var rejected: Int
