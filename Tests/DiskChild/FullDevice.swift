@@ -41,6 +41,9 @@ func openOnFullDevice() {
 ///
 /// The arguments after the durability are the size of the device and the larger size. Without the word "reported" at
 /// the end, the device does not state its free space, as a quota.
+///
+/// The main thread opens the store, because it does not block the signal `SIGXFSZ` and a new thread inherits its mask.
+@MainActor
 func fillDevice() async throws {
   guard let small = Int(CommandLine.arguments[5]), let large = Int(CommandLine.arguments[6]) else { exit(2) }
   let device = Guard(small)
@@ -98,6 +101,7 @@ func fillDevice() async throws {
 /// failed writes, and of defects.
 ///
 /// The arguments after the durability are the number of values and the number of values between two flushes at first.
+@MainActor
 func overwriteOnFullDevice() async throws {
   guard let count = Int(CommandLine.arguments[5]), let perFlush = Int(CommandLine.arguments[6]) else { exit(2) }
   let path = "\(CommandLine.arguments[2])/store"

@@ -17,6 +17,7 @@ import CisternTesting
 /// prints the number of entries, the median of their bytes after each of the last commits, the number of calls that
 /// failed, and the number of wrong values and defects. A commit has about 50 values, or a 32nd of the device if the
 /// arguments have the word "small-commits".
+@MainActor
 func writeSizesOnDevice() async throws {
   let numbers = CommandLine.arguments[5..<10].compactMap { Int($0) }
   guard numbers.count == 5 else { exit(2) }
@@ -67,6 +68,7 @@ func writeSizesOnDevice() async throws {
 
 /// Lets a commit fail like a write that the process's limit on file sizes cut short, and says the code of the flush's
 /// error.
+@MainActor
 func writeAtLargestSize() async throws {
   let isFailing = Guard(false)
   var options = DiskOptions(limit: .mebibytes(16), layout: layout ?? .tested, durability: .processCrash)

@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 import Testing
 
@@ -39,13 +40,16 @@ import Testing
     let fixture = try Fixture()
     let environment = fixture.environment
     let log = Log()
-    for _ in 0..<200 {
+    // Each thread waits for the next one, because the system gives the place of an ended thread to a new one.
+    @Sendable func read(_ threadCount: Int) {
       JoinableThread {
         do throws(LMDBError) { try environment.withRead { _ in } } catch { log.append("\(error)") }
+        if threadCount > 1 { read(threadCount - 1) }
       }.join()
     }
+    read(200)
     #expect(log.all == [])
-    #expect(try environment.information().readerCount <= 16)
+    #expect(try environment.information().readerCount <= max(16, ProcessInfo.processInfo.processorCount))
   }
 
   @Test func `nested reads beyond the pool work and return their slots`() throws {

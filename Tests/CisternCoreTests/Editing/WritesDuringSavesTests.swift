@@ -56,18 +56,18 @@ struct WritesDuringSavesTests {
     #expect(cache["a"] == [9, 2] && draft.isEmpty)
   }
 
-  @Test func `values that are set after a discard during a save are all saved`() throws {
+  @Test(arguments: [1, 2])
+  func `values that are set after a discard during a save are all saved`(count: Int) throws {
     let draft = cache.draft()
     draft["a"] = [1]
     duringMerge.record {
       draft.discard()
-      draft["a"] = [2]
-      draft["a"] = [3]
+      for number in 2..<2 + count { draft["a"] = [number] }
     }
     try draft.save()
-    #expect(cache["a"] == [0, 1] && draft["a"] == [2, 3])
+    #expect(cache["a"] == [0, 1] && draft["a"] == Array(2..<2 + count))
     try draft.save(onConflict: .mine)
-    #expect(cache["a"] == [0, 1, 2, 3] && draft.isEmpty)
+    #expect(cache["a"] == Array(0..<2 + count) && draft.isEmpty)
   }
 
   @Test func `a value that was computed before the end of a save is not added after it`() throws {

@@ -20,6 +20,8 @@ struct LockedObservationTests {
   @Test func `a key of two observers can write to the cache when it is released after the last observer`() throws {
     let cache = try Cache<CarryingKey, Int>(costLimit: 10, configuration: .ignoringMemoryPressure)
     let gone = Recorder<Bool>()
+    // A write to a cache without observers takes no lock.
+    let others = cache.observe { _ in }
     let second: ObservationToken
     do {
       let visitor = Visitor { [weak cache] in
@@ -33,6 +35,7 @@ struct LockedObservationTests {
     #expect(gone.count == 0, "the observers have one copy of the key")
     second.cancel()
     #expect(gone.count == 1)
+    others.cancel()
   }
 
   private struct CarryingError: Error {
