@@ -61,7 +61,8 @@ var targets: [Target] = [
     ],
     path: "Tests/TestSupport", swiftSettings: swiftSettings),
   .testTarget(
-    name: "LMDBTests", dependencies: ["CisternTesting", "LMDB", "CLMDB", "Locking", "TestDirectories"],
+    name: "LMDBTests",
+    dependencies: ["CisternTesting", "LMDB", "CLMDB", "Locking", "TestDirectories", "TestProcesses"],
     swiftSettings: swiftSettings),
   // A process for the disk tier's tests to kill, and to share a directory with.
   .executableTarget(

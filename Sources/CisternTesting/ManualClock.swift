@@ -21,8 +21,8 @@ public final class ManualClock: CacheClock {
     /// The tasks that sleep, in the order in which they began.
     var sleepers: [Sleeper] = []
     var nextSleeper = 0
-    /// The numbers of tasks that were cancelled before they could sleep.
-    var cancelled: Set<Int> = []
+    /// The numbers of tasks that have not slept yet, and were not cancelled.
+    var arriving: Set<Int> = []
   }
 
   private struct Sleeper {
@@ -84,12 +84,14 @@ public final class ManualClock: CacheClock {
   public func sleep(until deadline: MonotonicTime) async throws {
     let number = times.withLock { times in
       times.nextSleeper += 1
+      times.arriving.insert(times.nextSleeper)
       return times.nextSleeper
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let passes = times.withLock { times in
-          guard times.monotonic < deadline.nanoseconds, times.cancelled.remove(number) == nil else { return true }
+          let isCancelled = times.arriving.remove(number) == nil
+          if isCancelled || times.monotonic >= deadline.nanoseconds { return true }
           times.sleepers.append(Sleeper(number: number, deadline: deadline.nanoseconds, continuation: continuation))
           return false
         }
@@ -98,7 +100,7 @@ public final class ManualClock: CacheClock {
     } onCancel: {
       let continuation = times.withLock { times -> CheckedContinuation<Void, Never>? in
         guard let index = times.sleepers.firstIndex(where: { $0.number == number }) else {
-          times.cancelled.insert(number)
+          times.arriving.remove(number)
           return nil
         }
         return times.sleepers.remove(at: index).continuation

@@ -81,6 +81,8 @@ func exitFromFork() async throws -> Never {
   try stage(1, in: tier)
   let process = forkWhileThreadsSleep()
   if process == 0 {
+    // Ends a child that is stuck. The exit may wait long for its commit.
+    alarm(600)
     let own = try openToExit("child")
     try stage(2, in: own)
     // A release would close the store.

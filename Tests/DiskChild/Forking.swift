@@ -57,6 +57,8 @@ private func state(ofThread thread: Int32) -> UInt8? {
 func forkAndTry(_ cache: any TransactionalPartition, _ first: [UInt8]) -> Never {
   let process = forkWhileThreadsSleep()
   if process == 0 {
+    // Ends a child that is stuck.
+    alarm(60)
     let found = cache.withRecord(forKey: first.rawSpan) { _, bytes in bytes.byteCount }
     var isRefused = false
     if case .refused = cache.stage(.removal(key: first)) { isRefused = true }

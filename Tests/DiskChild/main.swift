@@ -18,6 +18,8 @@ guard arguments.count >= 5, let command = ChildCommand(rawValue: arguments[1]), 
   exit(2)
 }
 endWithTests()
+// Ends a process that is stuck, so that each wait of a test for its output or its end returns.
+alarm(1800)
 if command.waitsLongAtExit { waitLongAtExit() }
 let tier = try DiskTier(
   directory: arguments[2],

@@ -1,4 +1,5 @@
 import TestDirectories
+import TestProcesses
 
 #if canImport(Glibc)
   import Glibc
@@ -64,21 +65,11 @@ enum Compilation {
 
   /// Runs a program with both outputs in a file, and returns its exit status.
   private static func run(_ arguments: [String], output: String) -> Int32 {
-    var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
-    defer { unsafe pointers.forEach { unsafe free($0) } }
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-    #else
-      var actions = unsafe posix_spawn_file_actions_t()
-    #endif
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT, 0o600)
-    unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    var child: pid_t = 0
-    guard unsafe posix_spawn(&child, arguments[0], &actions, nil, &pointers, environ) == 0 else { return -1 }
-    var status: Int32 = 0
-    while unsafe waitpid(child, &status, 0) == -1, errno == EINTR {}
-    return status
+    guard let file = unsafe fopen(output, "w") else { return -1 }
+    defer { unsafe fclose(file) }
+    let descriptor = unsafe fileno(file)
+    let process = try? SpawnedProcess(
+      arguments[0], Array(arguments.dropFirst()), descriptors: (nil, descriptor, descriptor))
+    return process?.waitForEnd() ?? -1
   }
 }

@@ -15,9 +15,7 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
   @Test func `a child process cannot use an environment from before the fork`() throws {
     let fixture = try Fixture()
     let environment = fixture.environment
-    // All operations run once in the parent first: their one-time initialization could need a lock that another
-    // thread held at the fork.
-    func attempts() -> Int32 {
+    func attempts(on environment: Environment) -> Int32 {
       var refusals: Int32 = 0
       for attempt in 0..<4 {
         let found = code { () throws(LMDBError) in
@@ -32,12 +30,16 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
       }
       return refusals
     }
+    // All operations run once in the parent first: their one-time initialization could need a lock that another
+    // thread held at the fork.
     _ = code { () throws(LMDBError) in throw LMDBError(.forked, operation: "test", message: "test") }
     try environment.withRead { _ in }
     try environment.withWrite { _ in }
-    _ = try environment.information()
+    let own = TemporaryDirectory()
+    let other = try Environment.open(directory: own.path, options: options)
+    #expect(attempts(on: other) == 0)
 
-    let status = inChild { attempts() }
+    let status = inChild { attempts(on: environment) }
     #expect(status == 4)
     #expect(!environment.isInherited)
     try environment.withWrite { _ in }
@@ -59,26 +61,11 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
   @Test func `the next read sees another process's commit`() throws {
     let directory = TemporaryDirectory()
     let environment = try Environment.open(directory: directory.path, options: options)
-    let status = unsafe directory.path.withCString { path in
-      inChild {
-        var other: OpaquePointer?
-        var transaction: OpaquePointer?
-        var byte: UInt8 = 7
-        guard unsafe mdb_env_create(&other) == 0, unsafe mdb_env_set_mapsize(other, 1 << 22) == 0,
-          unsafe mdb_env_open(other, path, UInt32(MDB_NOTLS), 0o600) == 0,
-          unsafe mdb_txn_begin(other, nil, 0, &transaction) == 0
-        else { return 1 }
-        return unsafe withUnsafeMutableBytes(of: &byte) { bytes in
-          var key = unsafe MDB_val(mv_size: 1, mv_data: bytes.baseAddress)
-          var value = unsafe key
-          var index: MDB_dbi = 0
-          guard unsafe mdb_dbi_open(transaction, nil, 0, &index) == 0,
-            unsafe mdb_put(transaction, index, &key, &value, 0) == 0
-          else { return 2 }
-          return unsafe mdb_txn_commit(transaction)
-        }
-      }
-    }
+    // The parent runs the code first, for its one-time initialization.
+    let own = TemporaryDirectory()
+    let first = unsafe own.path.withCString { unsafe writeByte(to: $0) }
+    #expect(first == 0)
+    let status = unsafe directory.path.withCString { path in inChild { unsafe writeByte(to: path) } }
     #expect(status == 0)
     let key: [UInt8] = [7]
     let value = try environment.withRead { (transaction) throws(LMDBError) in
@@ -86,5 +73,26 @@ private let options = EnvironmentOptions(mapSize: 1 << 22, durability: .noSync)
     }
     #expect(value == key)
     try environment.close()
+  }
+}
+
+/// Writes the byte 7 under an equal key, in C alone. Returns zero, or another number after an error.
+private func writeByte(to path: UnsafePointer<CChar>) -> Int32 {
+  var environment: OpaquePointer?
+  var transaction: OpaquePointer?
+  var byte: UInt8 = 7
+  defer { unsafe mdb_env_close(environment) }
+  guard unsafe mdb_env_create(&environment) == 0, unsafe mdb_env_set_mapsize(environment, 1 << 22) == 0,
+    unsafe mdb_env_open(environment, path, UInt32(MDB_NOTLS), 0o600) == 0,
+    unsafe mdb_txn_begin(environment, nil, 0, &transaction) == 0
+  else { return 1 }
+  return unsafe withUnsafeMutableBytes(of: &byte) { bytes in
+    var key = unsafe MDB_val(mv_size: 1, mv_data: bytes.baseAddress)
+    var value = unsafe key
+    var index: MDB_dbi = 0
+    guard unsafe mdb_dbi_open(transaction, nil, 0, &index) == 0,
+      unsafe mdb_put(transaction, index, &key, &value, 0) == 0
+    else { return 2 }
+    return unsafe mdb_txn_commit(transaction)
   }
 }

@@ -66,6 +66,9 @@ package final class SpawnedProcess {
     return status >> 8 & 0xFF
   }
 
+  /// Whether the process has ended.
+  package var hasEnded: Bool { status != nil || wait(options: WNOHANG) }
+
   /// Ends the process at once.
   package func kill() {
     if status == nil, !wait(options: WNOHANG) { _ = sendSignal(identifier, SIGKILL) }

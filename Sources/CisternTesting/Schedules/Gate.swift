@@ -21,8 +21,8 @@ public final class Gate: Sendable {
   private struct State {
     var position: Position
     var arrivals = 0
-    /// The arrivals whose task was cancelled before it could wait.
-    var cancelled: Set<Int> = []
+    /// The arrivals whose task has not waited yet, and was not cancelled.
+    var arriving: Set<Int> = []
     var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
   }
 
@@ -67,8 +67,8 @@ public final class Gate: Sendable {
     try Task.checkCancellation()
   }
 
-  /// Waits until the gate is open, and ignores cancellation. Use it for a fetch that does not respond to
-  /// cancellation.
+  /// Waits until the gate is open, and ignores cancellation: a cancelled task also waits until the gate is open. Use it
+  /// for a fetch that does not respond to cancellation.
   public func passUncancelled() async {
     await wait(arrive())
   }
@@ -85,6 +85,8 @@ public final class Gate: Sendable {
 
   /// Waits until a number of tasks have arrived at the gate since its creation.
   ///
+  /// The wait ignores cancellation: a cancelled task also waits until the tasks have arrived.
+  ///
   /// - Parameter count: The number of arrivals.
   public func arrivals(atLeast count: Int) async {
     await withCheckedContinuation { continuation in
@@ -100,6 +102,7 @@ public final class Gate: Sendable {
   private func arrive() -> Int {
     let (number, reached) = state.withLock { state in
       state.arrivals += 1
+      state.arriving.insert(state.arrivals)
       let arrivals = state.arrivals
       let reached = state.watchers.filter { $0.count <= arrivals }
       state.watchers.removeAll { $0.count <= arrivals }
@@ -112,7 +115,8 @@ public final class Gate: Sendable {
   private func wait(_ number: Int) async {
     await withCheckedContinuation { continuation in
       let passes = state.withLock { state in
-        guard case .closed(var waiting) = state.position, state.cancelled.remove(number) == nil else { return true }
+        let isCancelled = state.arriving.remove(number) == nil
+        guard !isCancelled, case .closed(var waiting) = state.position else { return true }
         waiting[number] = continuation
         state.position = .closed(waiting: waiting)
         return false
@@ -123,10 +127,10 @@ public final class Gate: Sendable {
 
   private func leave(_ number: Int) {
     let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      state.arriving.remove(number)
       guard case .closed(var waiting) = state.position else { return nil }
       let continuation = waiting.removeValue(forKey: number)
       state.position = .closed(waiting: waiting)
-      if continuation == nil { state.cancelled.insert(number) }
       return continuation
     }
     continuation?.resume()

@@ -1,4 +1,5 @@
 import CisternTesting
+import CisternTestSupport
 import Testing
 
 @testable import CisternCore
@@ -50,13 +51,17 @@ struct UnattendedFlightThreadsTests {
     let cache = try Cache<String, Int>(costLimit: 1 << 20)
     for round in 0..<2_000 {
       let started = Gate()
+      let mayEnd = Switch<Bool>()
       let bulk = Task {
         try await cache.load(keys: ["a", "b"]) { contexts in
           started.open()
-          // The fetch ends only when it is cancelled.
-          while !Task.isCancelled, contexts[0].isStorable || contexts[1].isStorable { await Task.yield() }
+          // Unless it may end, the fetch ends only when it is cancelled.
+          while !Task.isCancelled, mayEnd.peek() == nil, contexts[0].isStorable || contexts[1].isStorable {
+            await Task.yield()
+          }
           for _ in 0..<3 { await Task.yield() }
-          return ["a": .returnOnly(-1), "b": .returnOnly(-1)]
+          let value = Task.isCancelled || mayEnd.peek() == nil ? -1 : 4
+          return ["a": .returnOnly(value), "b": .returnOnly(value)]
         }
       }
       await started.passUncancelled()
@@ -67,10 +72,17 @@ struct UnattendedFlightThreadsTests {
       if round % 2 != 0 { bulk.cancel() }
       other.cancel()
       for _ in 0..<round % 7 { await Task.yield() }
-      // If the newcomer joined, only its own end ends the fetch.
-      newcomer.cancel()
-      let value = try? await newcomer.value
-      #expect(value == nil || value == 3, "a caller joined a cancelled fetch")
+      if round % 3 == 0 {
+        // If the newcomer joined, the fetch goes on for it alone, and ends by itself.
+        mayEnd.set(true)
+        let value = try await newcomer.value
+        #expect(value == 3 || value == 4, "a caller that stayed joined a cancelled fetch")
+      } else {
+        // If the newcomer joined, only its own end ends the fetch.
+        newcomer.cancel()
+        let value = try? await newcomer.value
+        #expect(value == nil || value == 3, "a caller joined a cancelled fetch")
+      }
       _ = (await bulk.result, await other.result)
     }
     while cache.statistics.inProgressCount > 0 { await Task.yield() }

@@ -135,7 +135,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a copy in memory that expires leaves the newer record of another store of the tier`(isObserved: Bool) throws {
+  func `a copy in memory that expires leaves the newer record of another store of the tier`(
+    isObserved: Bool
+  ) async throws {
     let clock = ManualClock()
     func open() throws -> Cache<String, Int> {
       try openCache(
@@ -152,6 +154,11 @@ import Testing
     for cache in [cache, other] {
       cache.trim(toCost: 0)
       #expect(cache["a"] == 2)
+    }
+    if isObserved {
+      // The observer receives this change after all earlier ones.
+      cache["marker"] = 3
+      while !changes.elements.contains(where: { $0.contains("marker") }) { await Task.yield() }
     }
     token?.cancel()
     #expect(changes.elements.allSatisfy { !$0.contains("removed") })

@@ -158,7 +158,10 @@ import Testing
     _ = other.stageRemovalOfAll()
     try await tier.purge()
     let file = try #require(tier.engine.file)
-    guard case .extents(let tables) = file.layout else { return }
+    guard case .extents(let tables) = file.layout else {
+      Issue.record("the file has no extents")
+      return
+    }
     func count() throws -> Int {
       try file.environment.withRead { (transaction) throws(LMDBError) in try transaction.itemCount(in: tables.index) }
     }

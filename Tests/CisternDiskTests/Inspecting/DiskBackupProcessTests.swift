@@ -9,14 +9,39 @@ import Testing
 
 /// Backups while threads and processes change the store, and backups of a process that is killed.
 @Suite(.serialized) struct DiskBackupProcessTests {
+  /// A pause of the writer, which the writer acknowledges.
+  private final class Pause: Sendable {
+    private enum State: Sendable { case ended, requested, begun }
+
+    private let state = Guarded(State.ended)
+
+    /// Requests the pause, and waits until the writer makes it.
+    func begin() async {
+      state.withLock { $0 = .requested }
+      while state.withLock({ $0 }) != .begun { await Task.yield() }
+    }
+
+    func end() { state.withLock { $0 = .ended } }
+
+    /// Whether the writer must wait. Acknowledges the pause.
+    func stopsWriter() -> Bool {
+      state.withLock { state in
+        if state == .requested { state = .begun }
+        return state == .begun
+      }
+    }
+  }
+
   /// Backs up. If the writers need the pages of the snapshot, pauses them and tries again.
-  private func backUp(_ tier: DiskTier, to target: String, pausing isPaused: borrowing Guarded<Bool>) async throws {
+  private func backUp(_ tier: DiskTier, to target: String, _ pause: Pause) async throws {
     do {
       try await tier.backUp(to: target)
     } catch let error as CisternError where error.code == .noSpace {
-      isPaused.withLock { $0 = true }
+      await pause.begin()
+      defer { pause.end() }
+      // The commit of the staged writes could need the pages of the next snapshot, too.
+      try? await tier.flush()
       try await tier.backUp(to: target)
-      isPaused.withLock { $0 = false }
     }
   }
 
@@ -26,12 +51,12 @@ import Testing
     let cache = try tier.cache()
     let ended = Guarded(0)
     let isOver = Guarded(false)
-    let isPaused = Guarded(false)
+    let pause = Pause()
     let writer = Task.detached {
       var number = 0
       while !isOver.withLock({ $0 }) {
         number += 1
-        while isPaused.withLock({ $0 }), !isOver.withLock({ $0 }) { await Task.yield() }
+        while pause.stopsWriter(), !isOver.withLock({ $0 }) { await Task.yield() }
         await cache.waitForRoom()
         let batch = cache.beginBatch()
         for slot in 0..<10 {
@@ -49,7 +74,7 @@ import Testing
     for round in 0..<8 {
       while ended.withLock({ $0 }) < (round + 1) * 40 { await Task.yield() }
       let flushed = ended.withLock { $0 }
-      try await backUp(tier, to: "\(scratch.copy)-\(round)", pausing: isPaused)
+      try await backUp(tier, to: "\(scratch.copy)-\(round)", pause)
       let copy = try openCopy(scratch, "copy-\(round)", limit: .mebibytes(1))
       #expect(copy.checkInvariants() == [])
       expectWholeBatches(in: try copy.cache(), notBefore: flushed, "round \(round)")

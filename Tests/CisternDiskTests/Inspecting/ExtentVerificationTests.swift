@@ -78,7 +78,10 @@ import Testing
   @Test func `a changed value is found with its key`() async throws {
     let planted = try await Planted()
     let tables = planted.tables
-    guard case .inExtent(let number, let offset)? = planted.addresses[3].place(in: tables.limits.layout) else { return }
+    guard case .inExtent(let number, let offset)? = planted.addresses[3].place(in: tables.limits.layout) else {
+      Issue.record("the record is not in an extent")
+      return
+    }
     try planted.change { (indexed) throws(LMDBError) in
       let place = offset - ExtentLayout.headerSize + 100
       let value = try indexed.transaction.value(forKey: UInt(number.number), in: tables.extents)

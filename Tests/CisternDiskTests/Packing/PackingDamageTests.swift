@@ -137,7 +137,10 @@ struct PackingDamageTests {
       model.target.committed.index[.first]?.first { item in
         try model.record(at: item.address, in: model.target.committed)?.key == key(0).key
       })
-    guard case .inExtent(let extent, let offset)? = item.address.place(in: model.limits.layout) else { return }
+    guard case .inExtent(let extent, let offset)? = item.address.place(in: model.limits.layout) else {
+      Issue.record("the record is not in an extent")
+      return
+    }
     // A byte of the value.
     model.target.values.flip((offset + 80) * 8, of: extent)
     _ = try model.transaction { (model, step) throws(LMDBError) in

@@ -19,12 +19,15 @@ func expectWholeBatches(
 ///
 /// An odd batch writes its number to the keys 0 to 9 of the first two partitions. An even batch writes it to the keys
 /// 5 to 14 of the second partition, and to the keys 0 to 9 of the third.
-func expectWholeBatches(across caches: [any TransactionalPartition], _ comment: Comment? = nil) {
+func expectWholeBatches(
+  across caches: [any TransactionalPartition], notBefore flushed: Int = 0, _ comment: Comment? = nil
+) {
   let (odd, even) = (numbers(0..<10, in: caches[0]), numbers(0..<10, in: caches[2]))
   #expect(odd.count == 1 && even.count == 1, comment)
   #expect(numbers(0..<5, in: caches[1]) == odd && numbers(10..<15, in: caches[1]) == even, comment)
   let newest = max(number(of: odd), number(of: even))
   #expect(numbers(5..<10, in: caches[1]) == [newest == 0 ? nil : newest], comment)
+  #expect(newest >= flushed, comment)
 }
 
 /// Returns the numbers of the batches that have written the keys, with nil for keys without a record.

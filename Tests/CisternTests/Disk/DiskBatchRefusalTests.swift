@@ -60,17 +60,20 @@ struct DiskBatchRefusalTests {
     let scratch = TemporaryDirectory()
     let caches = try Caches(scratch)
     try await caches.disk.commitValue([1], forKey: "a")
+    let closing = Switch<Task<Void, any Error>>()
     let thrown = await CisternError.code {
       try caches.store.batch { batch in
         if !isInMemory { batch.setValue([2], forKey: "a", in: caches.disk) }
         batch.setValue([2], forKey: "a", in: caches.both)
         // The close runs on a thread of its own, because the closure blocks this one.
-        Task(executorPreference: ThreadPerJob()) { try await caches.store.close() }
+        closing.set(Task(executorPreference: ThreadPerJob()) { try await caches.store.close() })
         while !caches.store.isClosed {}
       }
     }
     #expect(thrown == .storeClosed)
     #expect(caches.both["a"] == nil)
+    let closed = try #require(closing.take())
+    try await closed.value
     let again = try Caches(scratch)
     #expect(again.disk["a"] == [1] && again.both["a"] == nil)
     try await again.store.close()

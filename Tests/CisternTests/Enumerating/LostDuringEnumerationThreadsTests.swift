@@ -25,7 +25,9 @@ import Testing
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        for key in kept.shuffled() where !Task.isCancelled {
+        var generator = SeededGenerator(seed: seed)
+        // The order of a set differs in each process.
+        for key in kept.sorted().shuffled(using: &generator) where !Task.isCancelled {
           _ = cache[key]
           await Task.yield()
         }

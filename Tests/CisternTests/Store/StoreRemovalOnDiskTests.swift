@@ -82,11 +82,23 @@ import Testing
     var generator = SeededGenerator(seed: 8)
     for round in 0..<6 {
       let child = try ChildProcess("invalidate-all", scratch.store, "\(16 << 20)", "processCrash")
-      for _ in 0..<Int.random(in: 1...30, using: &generator) where child.readLine() == nil { break }
-      let last = child.kill().last
+      var last = 0
+      for _ in 0..<Int.random(in: 1...30, using: &generator) {
+        guard let line = child.readLine() else { break }
+        last = Int(line) ?? last
+      }
+      last = child.kill().compactMap { Int($0) }.last ?? last
+      #expect(last > 0)
       let store = try open(scratch)
       let found = try ["cache", "second", "third"].map { try cache($0, in: store)["key"] }
-      #expect(Set(found.map { $0 == nil }).count == 1, "round \(round): \(found), after \(last ?? "no line")")
+      #expect(Set(found).count == 1, "round \(round): \(found), after \(last)")
+      // The removal after the last line's value is on disk. The process prints a line after each third value.
+      if let bytes = found[0] {
+        let isNewer = (last + 1...last + 3).contains { number in
+          bytes == [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 1 + number % 3000)
+        }
+        #expect(isNewer, "round \(round): \(bytes.count) bytes of \(bytes.prefix(1)), after \(last)")
+      }
       try await store.close()
     }
   }

@@ -41,6 +41,9 @@ package final class ChildProcess {
     }
   }
 
+  /// Whether the process has ended.
+  package var hasEnded: Bool { process.hasEnded }
+
   /// Kills the process, and returns the remaining lines of its output.
   package func kill() -> [String] {
     process.kill()
