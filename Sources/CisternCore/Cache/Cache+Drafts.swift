@@ -32,6 +32,8 @@ extension Cache: DraftParent {
     return DraftReading(value: snapshot.value, tags: keptTags.namedTags(of: snapshot))
   }
 
+  func usableValue(of key: Key) -> Value? { records.snapshot(of: table.hashed(key), while: {}).0.usable }
+
   func follow(_ key: Key) { _ = records.snapshot(of: table.hashed(key)) }
 
   func unwatch(_ key: Key) { table.unwatch(table.hashed(key)) }
@@ -58,7 +60,7 @@ extension Cache: DraftParent {
     _ policy: DraftConflictPolicy<Key, Value>, _ saved: inout [Key: SavedKey]
   ) throws(CisternError) -> PlannedWrite<Value> {
     let version = VersionBelow(snapshot.version)
-    let resolved = try draft.write(of: key, over: snapshot.value, version: version, isEqual: isEqual, policy)
+    let resolved = try draft.write(of: key, over: snapshot.usable, version: version, isEqual: isEqual, policy)
     let tags = conditional.keptTags.namedTags(of: snapshot)
     saved[key] = SavedKey(version: version, tags: tags, isOwn: resolved.isOwn(inMergingCache: merge != nil))
     guard let write = resolved.write else { return PlannedWrite(.keep) }

@@ -62,11 +62,13 @@ extension Cache {
       await secondTier?.partition.waitForRoom()
       return try confirm(edit, answer: answer)
     } catch {
-      _ = conditional.edits.settle(edit.key, options: edit.options) { queue, _ throws(Never) in
+      let settled = conditional.edits.settle(edit.key, options: edit.options) { queue, _ throws(Never) in
         guard queue.contains(edit.number) else { return .nothing }
         queue.withdraw(edit.number)
         return .shows
       }
+      // A value that a fetch announced before shows the withdrawn change.
+      if settled != nil { table.flight(of: edit.key)?.withdrawAnnouncement() }
       throw error
     }
   }

@@ -112,7 +112,11 @@ extension Cache {
   ) -> Task<Value?, any Error> {
     let options = ReplacementOptions(WriteOptions(expiry: expiry, tags: tags), context: context)
     return Task(executorPreference: loader.flightOptions.taskExecutor) { [self] in
-      try await update(key, options: options, transform).written.value
+      // Unconfirmed edits of the key may show another value than the stored one.
+      try await update(key, options: options) { value in
+        try await transform(&value)
+        return value
+      }.result
     }
   }
 

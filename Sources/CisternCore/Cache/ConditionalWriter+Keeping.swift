@@ -21,26 +21,30 @@ extension ConditionalWriter {
     // First: the end of the value's lifetime removes its record.
     records.noticeExpiry(of: key)
     var encoded: EncodedValue<Value>?
+    var kept: RecordIdentity?
     if let identity = stored.record {
       if let record = secondTier?.read(key.key) {
-        // Another process has replaced the record. Its value is newer than the one that the origin confirmed.
-        guard record.identity == identity else { return false }
+        let current = record.identity
+        // Another process has replaced the record. Its value is newer than the one that the origin confirmed. A use of
+        // the value does not replace it.
+        guard current.isSame(butForUse: identity) else { return false }
+        kept = current
         encoded = writes.encode(stored.value, keeping: record, of: key, expiry: outcome.expiry, tags: tags)
       } else if stored.timing.freshness(at: writes.lifetimes.clock.now()) != .gone {
         // The tier has evicted the record, or another process has removed it.
         return false
       }
     }
-    let kept = encoded ?? writes.encode(stored.value, for: key, expiry: outcome.expiry, tags: tags)
-    let hasSameTags = kept.preparedValue?.timing.tags == stored.timing.tags
+    let renewed = encoded ?? writes.encode(stored.value, for: key, expiry: outcome.expiry, tags: tags)
+    let hasSameTags = renewed.preparedValue?.timing.tags == stored.timing.tags
     var write = PreparedWrite<Key, Value>(
-      kept,
+      renewed,
       options: StoringOptions(
         if: .keeping(flight, since: version), effect: hasSameTags ? .maintenance : .addition, isAnnounced: false))
-    if encoded != nil { write.recordCondition = stored.record.map { .identity($0) } }
+    if encoded != nil { write.recordCondition = kept.map { .identity($0) } }
     // Refused for a key with unconfirmed edits, too: the confirmed value below them keeps its lifetime.
     guard writes.apply(write, to: key) != nil else { return false }
-    flight.noteStored(kept.preparedValue?.timing)
+    flight.noteStored(renewed.preparedValue?.timing)
     return true
   }
 

@@ -102,8 +102,8 @@ struct FetchedValue<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 extension ConditionalWriter {
   /// Stores a fetched value, merged with the cached one.
   ///
-  /// If the key was set since the fetch began, the set value is the newer one, and the fetched value is merged *under*
-  /// it. If the key was removed, its value was replaced by an update, or another flight replaced this one, nothing is
+  /// If the key was set since the fetch began, the set value is the newer one. The fetched value is merged *under* it,
+  /// unless its own lifetime is zero. If the key was removed, its value was replaced by an update, or another flight replaced this one, nothing is
   /// stored.
   ///
   /// - Returns: The value for the waiters. Throws if it cannot be merged.
@@ -118,7 +118,7 @@ extension ConditionalWriter {
       if !isOvertaken {
         result = try merged(value, over: snapshot.usable, for: key.key)
       } else if merge != nil, !flight.isAbandoned, !flight.isReplaced, snapshot.version.ends == base.version.ends,
-        let newer = snapshot.usable
+        let newer = snapshot.usable, !(fetched.writeOptions.expiry?.refusesWrite ?? false)
       {
         // An invalidation that concerns the fetched value ends the attempt, and the next one drops the value.
         table.noteRead(key, tags: tags, version: snapshot.version, since: flight.invalidationVersion)
@@ -128,7 +128,9 @@ extension ConditionalWriter {
         table.noteInvalidation(of: flight, forKey: key.key, hash: key.hash, tags: tags)
         return value
       }
-      let writeOptions = keptTags.arriving(fetched.writeOptions, over: snapshot, isNewer: isOvertaken)
+      var writeOptions = keptTags.arriving(fetched.writeOptions, over: snapshot, isNewer: isOvertaken)
+      // The set value is the incoming one, so the merged value ends with it.
+      if isOvertaken { writeOptions = writeOptions.ending(with: snapshot.timing, at: writes.lifetimes.clockTime()) }
       // A flight that began after the newer value has the entry, and is merged over both.
       let options = ReplacementOptions(writeOptions, effect: isOvertaken ? .olderAddition : newValueEffect)
       if let written = compareAndSet(.store(result), of: key, replacing: snapshot, options: options) {

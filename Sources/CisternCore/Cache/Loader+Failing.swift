@@ -21,9 +21,13 @@ extension Loader {
   @usableFromInline
   func retryPause(after outcome: FlightOutcome<Value>? = nil) -> RetryPause {
     var (length, permitsFallback) = (settings.refreshRetryInterval, true)
-    if case .failed(let error)? = outcome {
+    switch outcome {
+    case .failed(let error)?:
       permitsFallback = fallsBack(after: error)
-      if let rejection = error as? CircuitRejection { length = min(length, rejection.delay) }
+      if let rejection = error as? CircuitRejection { length = min(length, rejection.pause) }
+    // The callers look again, and fetch.
+    case .lookAgain?: permitsFallback = false
+    default: break
     }
     return RetryPause(
       end: lifetimes.clockTime().advanced(by: length), start: lifetimes.wallNow(), permitsFallback: permitsFallback)

@@ -54,6 +54,7 @@ extension Loader {
     }
     let source: Loaded<Value>.Source = read.record == nil ? .memory : .secondTier
     countLateHit(of: wait, key, from: source, isStale: isStale)
+    records.noteUse(of: key)
     return records.described(read.value, read.timing, from: source, isStale: isStale)
   }
 
@@ -93,6 +94,13 @@ extension Loader {
 }
 
 extension EntryTable {
+  /// Returns the flight that the entry of a key has, or nil if it has none.
+  func flight(of key: HashedKey<Key>) -> Flight<Value>? {
+    shards.withShard(of: key.hash) { shard in
+      shard.slots.find(key.key, fingerprint: Self.fingerprint(key.hash)).flatMap { shard.slots[$0].entry.flight }
+    }
+  }
+
   /// Returns whether the entry of a key belongs to a flight.
   func isOwn(_ flight: Flight<Value>, of key: HashedKey<Key>) -> Bool {
     shards.withShard(of: key.hash) { shard in

@@ -146,6 +146,7 @@ extension Loader {
     if let shown = records.loadedFromEdits(key) ?? nil { return shown }
     let source = wait.waitLimits.source
     countLateHit(of: wait, key, from: source, isStale: true)
+    records.noteUse(of: key)
     guard let timing = wait.waitLimits.fallback?.timing else {
       return Loaded(value: value, source: source, isStale: true)
     }

@@ -91,6 +91,7 @@ extension SecondTierReader {
         counters.refreshes += 1
         counters.count(isStale ? .stale : RecordHit.fresh)
       }
+      noteUse(of: key)
       flight.beginRefresh()
       flight.withdraw(Flight<Value>.leader)
       flight.returnWaiters()

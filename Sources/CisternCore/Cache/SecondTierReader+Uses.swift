@@ -46,14 +46,25 @@ extension SecondTierReader {
     writes.apply(write, to: key)
   }
 
-  /// Returns the record with a new time of its last use, to replace the record that was read. Returns nil if the use is
-  /// not due for the tier.
+  /// Returns the record with a new time of its last use, to replace the record that was read. Returns nil if a use
+  /// would not be due for the tier.
   @usableFromInline
-  func rewritingUse(_ record: StoredRecord, timing: Timing, of key: Key) -> Rewriting? {
-    guard case .detailed(let life) = timing, life.takeAccessForDisk(at: lifetimes.clock.now()) != nil else {
-      return nil
+  func rewritingUse(_ record: StoredRecord, of key: Key) -> Rewriting? {
+    lifetimes.isUseDue(record.metadata) ? used(record, of: key) : nil
+  }
+
+  /// Notes the use of a value that is promoted, if the read returns it. Returns the record to write in place of the one
+  /// that was read, or nil for none.
+  @usableFromInline
+  func rewriting(of found: DecodedRecord<Value>, _ hit: RecordHit) -> Rewriting? {
+    guard hit != .uncounted, let uses = found.timing.uses else {
+      // A read that does not return the value is no use.
+      return found.rewriting.flatMap { $0.isMigration ? $0 : nil }
     }
-    return used(record, of: key)
+    let now = lifetimes.clock.now()
+    uses.note(at: now)
+    guard let rewriting = found.rewriting else { return nil }
+    return rewriting.isMigration || uses.takeForDisk(at: now) ? rewriting : nil
   }
 
   /// Returns the same record with a new time of its last use. Returns nil if the tier takes no writes, or if another

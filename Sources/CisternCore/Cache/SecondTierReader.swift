@@ -89,7 +89,7 @@ extension SecondTierReader {
     do {
       let value = try codec.decode(record.bytes, isNegative: record.metadata.isNegative)
       let preparedValue = PreparedValue(value: value, cost: max(1, record.metadata.cost), timing: timing)
-      let rewriting = record.metadata.idle == 0 ? nil : rewritingUse(record, timing: timing, of: key.key)
+      let rewriting = record.metadata.idle == 0 ? nil : rewritingUse(record, of: key.key)
       return .usable(DecodedRecord(preparedValue, rewriting: rewriting))
     } catch {
       return undecodable(record.identity, of: key, error)
@@ -114,12 +114,13 @@ extension SecondTierReader {
     hit: RecordHit = .uncounted
   ) -> Promotion {
     // Memory cannot hold the value, and the key is absent there: nothing would change.
-    if case .untouched = condition, found.rewriting == nil, !table.canHold(found.preparedValue.cost) {
+    let rewriting = found.timing.uses == nil ? found.rewriting : rewriting(of: found, hit)
+    if case .untouched = condition, rewriting == nil, !table.canHold(found.preparedValue.cost) {
       table.count(key.hash) { $0.count(hit) }
       return .done
     }
     var reason: RewriteReason?
-    if let rewriting = found.rewriting {
+    if let rewriting {
       reason = rewriting.isMigration ? .migration : .use
       if rewriting.isMigration { secondTier?.partition.waitForRoom() }
     }
@@ -130,9 +131,9 @@ extension SecondTierReader {
     let keyBytes = mayBeLost ? secondTier?.bytes(key.key) : nil
     var write = PreparedWrite<Key, Value>(
       .promote(keepsFlight: keepsFlight, rewriting: reason),
-      EntryWrite(found.preparedValue, if: condition, isNeeded: isNeeded, hit: hit), staged: found.rewriting?.staged,
+      EntryWrite(found.preparedValue, if: condition, isNeeded: isNeeded, hit: hit), staged: rewriting?.staged,
       keyBytes: keyBytes)
-    write.recordCondition = found.rewriting.map { .identity($0.replaced) }
+    write.recordCondition = rewriting.map { .identity($0.replaced) }
     write.read = found.read
     guard let outcome = writes.apply(write, to: key) else { return .overtaken }
     if case .recordLost = outcome { return .recordLost }

@@ -18,7 +18,7 @@ extension WritePipeline {
     guard isWhole || secondTier != nil else { throw tooLargeForMemory }
     table.reserve(reservation)
     let batch = secondTier?.partition.beginBatch()
-    if let batch, let refusal = refusal(of: writes, in: batch) {
+    if let batch, let refusal = refusal(of: writes, in: batch, fitsMemory: isWhole) {
       secondTier?.partition.endBatch(batch)
       table.release(reservation)
       throw refusal
@@ -86,14 +86,16 @@ extension WritePipeline {
     try partition.checkBatch(of: writes.compactMap { $0.staged }, location: reports.location)
   }
 
-  /// Returns the error of a batch that no tier would hold, because memory does not hold the values and the second tier
-  /// takes no writes. Returns nil if a tier holds it.
+  /// Returns the error of a batch that no tier would hold as a whole: memory does not hold all values, and the
+  /// second tier takes no writes. Returns nil if a tier holds it.
   ///
   /// Call it after the batch has begun, because a close can precede the beginning. It does not divide a batch that has
   /// begun.
   @usableFromInline
-  func refusal(of writes: [PreparedWrite<Key, Value>], in batch: BatchToken) -> CisternError? {
-    guard !usesMemory, let mode = secondTier?.partition.mode(in: batch) else { return nil }
+  func refusal(
+    of writes: [PreparedWrite<Key, Value>], in batch: BatchToken, fitsMemory: Bool
+  ) -> CisternError? {
+    guard !usesMemory || !fitsMemory, let mode = secondTier?.partition.mode(in: batch) else { return nil }
     switch mode {
     case .active: return nil
     // A tier that fails keeps removals until it works again.
@@ -101,7 +103,7 @@ extension WritePipeline {
     case .degraded, .readOnly, .closed: break
     }
     return refusal(
-      in: mode, effect: "memory does not hold the values, so nothing of the batch was stored",
+      in: mode, effect: "memory does not hold all values, so nothing of the batch was stored",
       location: reports.location)
   }
 

@@ -15,6 +15,8 @@ protocol DraftParent<Key, Value>: AnyObject, Sendable {
   ///   - isByUser: Whether the value is returned to the user.
   /// - Returns: The value and its tags.
   func read(_ key: Key, isByUser: Bool) -> DraftReading<Value>
+  /// Returns the confirmed value of a key, which may be in grace. Expiry is no change.
+  func usableValue(of key: Key) -> Value?
   /// Starts to count the changes of a key, until ``unwatch(_:)``. Returns the current state.
   func watch(_ key: Key) -> SeenKey
   func unwatch(_ key: Key)
@@ -53,7 +55,7 @@ struct SavedKey: Sendable {
 extension DraftParent {
   /// Returns whether a key has changed since the draft first used it.
   func isConflict(_ key: Key, of draft: DraftState<Key, Value>) -> Bool {
-    draft.isConflict(key, version: version(of: key), isEqual: isEqual) { read(key, isByUser: false).value }
+    draft.isConflict(key, version: version(of: key), isEqual: isEqual) { usableValue(of: key) }
   }
 }
 
@@ -70,6 +72,11 @@ extension Draft: DraftParent {
     let (unseen, former) = state.withLock { $0.unwatch(key) }
     withExtendedLifetime(former) {}
     for key in unseen { parent.unwatch(key) }
+  }
+
+  func usableValue(of key: Key) -> Value? {
+    let own = state.withLock { $0.ownReading(of: key) }
+    return if let own { own.value } else { parent.usableValue(of: key) }
   }
 
   func follow(_ key: Key) {}
@@ -99,7 +106,7 @@ extension Draft: DraftParent {
     for key in draft.batch.keys {
       let keyState = state.withLock { $0.keyState(of: key) }
       let version = VersionBelow(keyState.count)
-      let theirs = policy.isMerge || isEqual != nil ? read(key, isByUser: false).value : nil
+      let theirs = policy.isMerge || isEqual != nil ? usableValue(of: key) : nil
       let resolved = try draft.write(of: key, over: theirs, version: version, isEqual: isEqual, policy)
       let (tags, isRemoved) = state.withLock { ($0.tags(of: key), $0.isRemoved(key)) }
       saved[key] = SavedKey(version: version, tags: tags, isOwn: resolved.isOwn(inMergingCache: merge != nil))

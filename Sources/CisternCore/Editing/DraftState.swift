@@ -281,8 +281,9 @@ extension DraftState {
       if let one = keys[key] {
         followed.append(key)
         renumber(key)
-        // A draft of this one may have read the value that the policy has replaced.
-        if !one.isOwn, !isWritten { writeCounts.add(to: key) }
+        // A draft of this one may have read the value that the policy has replaced. In a cache that merges, the value
+        // that a later write has shown contains it.
+        if !one.isOwn, !isWritten || batch.layering == .merges { writeCounts.add(to: key) }
         bases[key]?.version = one.version
         bases[key]?.tags = one.tags
         bases[key]?.baseline = nil

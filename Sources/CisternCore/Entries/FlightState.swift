@@ -254,8 +254,13 @@ struct FlightState<Value: Sendable, Continuation> {
     case .completed, .abandoned: return Completion()
     }
     var waiting = takeSuspended()
-    if case .announced(let value) = phase { waiting.announced = value }
-    phase = .completed(remaining > 0 ? CompletedOutcome(outcome) : nil)
+    var rest = outcome
+    if case .announced(let value) = phase {
+      waiting.announced = value
+      // Waiters that have not suspended yet got the value with the announcement, and no later failure.
+      if let value, case .failed = outcome { rest = .early(value.value) }
+    }
+    phase = .completed(remaining > 0 ? CompletedOutcome(rest) : nil)
     return waiting
   }
 

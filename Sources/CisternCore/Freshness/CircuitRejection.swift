@@ -3,6 +3,9 @@ struct CircuitRejection: Error {
   /// The time until the next permitted call, in nanoseconds.
   let delay: UInt64
   private let isProbing: Bool
+  /// The nanoseconds for which a key pauses after the rejection. Zero while a probe is in progress: its success permits
+  /// calls at once, and another rejection costs little.
+  var pause: UInt64 { isProbing ? 0 : delay }
 
   init(_ rejection: CircuitState.Rejection, at now: MonotonicTime) {
     delay = rejection.end.nanoseconds - min(now.nanoseconds, rejection.end.nanoseconds)

@@ -5,7 +5,7 @@ import Synchronization
 @usableFromInline
 final class LastAccess: Sendable {
   /// The time to idle in nanoseconds, after which an unused value is gone.
-  private let idle: UInt64
+  let idle: UInt64
   /// The last use in nanoseconds. Hits write to it.
   private let last: Atomic<UInt64>
   /// The last use that the second tier has recorded.

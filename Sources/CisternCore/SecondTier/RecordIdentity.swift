@@ -23,6 +23,13 @@ package struct RecordIdentity: Sendable, Equatable {
     hash = hasher.finalize()
   }
 
+  /// Returns whether the records are the same but for the time of their last use.
+  func isSame(butForUse other: RecordIdentity) -> Bool {
+    var metadata = metadata
+    metadata.lastUsed = other.metadata.lastUsed
+    return metadata == other.metadata && size == other.size && hash == other.hash
+  }
+
   /// Whether the write stores this record.
   fileprivate func isIdentity(of write: StagedWrite) -> Bool {
     guard case .record(_, let metadata, let bytes) = write, bytes.count == size else { return false }

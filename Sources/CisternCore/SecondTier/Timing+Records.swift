@@ -58,8 +58,7 @@ extension Timing {
       uses: metadata.idle == 0
         ? nil
         : LastAccess(
-          idle: metadata.idle, last: now,
-          lastOnDisk: MonotonicTime(nanoseconds: now.nanoseconds - min(unused, now.nanoseconds))),
+          idle: metadata.idle, last: now.earlier(by: unused), lastOnDisk: now.earlier(by: unused)),
       tags: metadata.tags, age: age, now: now)
   }
 }
@@ -71,6 +70,13 @@ extension RecordMetadata {
   package func hasEnded(by time: WallTime) -> Bool {
     guard created <= time, lastUsed ?? created <= time else { return false }
     return Timing(of: self, wallNow: time, now: MonotonicTime(nanoseconds: 0)) == nil
+  }
+}
+
+extension MonotonicTime {
+  /// Returns the time `nanoseconds` before, or zero if the clock had not begun then.
+  fileprivate func earlier(by nanoseconds: UInt64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: self.nanoseconds - min(nanoseconds, self.nanoseconds))
   }
 }
 

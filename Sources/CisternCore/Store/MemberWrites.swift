@@ -55,6 +55,8 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
   private let plan: Plan
   private var writes: [PreparedWrite<Key, Value>] = []
   private var parts: [BatchPart<Key, Value>] = []
+  /// Whether memory holds all values.
+  private var fitsMemory = true
   private var reservation = EntryTable<Key, Value>.Reservation(cost: 0, count: 0)
   private var application = EntryTable<Key, Value>.BatchApplication(cached: [])
   private var effects: BatchEffects<Key, Value>
@@ -102,6 +104,7 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
   func fit(within room: Int) -> (cost: Int, isWhole: Bool) {
     let (reservation, isWhole) = cache.table.fit(&parts, within: room)
     self.reservation = reservation
+    fitsMemory = isWhole
     return (reservation.cost, isWhole)
   }
 
@@ -109,7 +112,9 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
 
   func release() { cache.table.release(reservation) }
 
-  func refusal(in batch: BatchToken) -> CisternError? { cache.writes.refusal(of: writes, in: batch) }
+  func refusal(in batch: BatchToken) -> CisternError? {
+    cache.writes.refusal(of: writes, in: batch, fitsMemory: fitsMemory)
+  }
 
   func apply(in batch: BatchToken?, others: () -> Bool) -> Bool {
     effects = BatchEffects(batch: partition == nil ? nil : batch, context: context)

@@ -37,6 +37,11 @@ struct WriteOptions: Sendable {
   @inlinable
   var isPlain: Bool { expiry == nil && namedTags.isEmpty }
 
+  /// The same options for a value that ends when one with this timing does.
+  func ending(with timing: Timing, at now: MonotonicTime) -> WriteOptions {
+    WriteOptions(expiry: Expiry(remainderOf: timing, at: now), tags: tags)
+  }
+
   /// The same options for a value that replaces the cached one: no tags stay.
   @inlinable
   var withoutKeptTags: WriteOptions {

@@ -104,6 +104,28 @@ struct BulkLoadTests {
   }
 
   @Test(arguments: SubjectKind.caches)
+  func `a load that joined a fetch that omits its key fetches it, although its value is in grace`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      let subject = try Subject(kind, on: executor, expiry: .after(.seconds(60), graceStale: .seconds(600)))
+      subject.cache["bb"] = 1
+      subject.clock.advance(by: .seconds(61))
+      let bulk = BulkOrigin(omitting: ["bb"])
+      let task = Task(executorPreference: executor) {
+        try await subject.cache.values(forKeys: ["a", "bb"], policy: .freshElseStale, fetch: bulk.fetch)
+      }
+      await bulk.gate.arrivals(atLeast: 1)
+      let joined = subject.load("bb", policy: .freshElseStale) { _ in 7 }
+      while subject.cache.statistics.joins == 0 { await Task.yield() }
+      bulk.gate.open()
+      try #require(try await joined.value == 7)
+      try #require(try await task.value.values["a"] == 100)
+      try #require(subject.cache["bb"] == 7 && subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
   func `a failed fetch affects only its keys`(kind: SubjectKind) throws {
     try SeededSchedule.explore(seeds: 200) { executor in
       let subject = try Subject(kind, on: executor)

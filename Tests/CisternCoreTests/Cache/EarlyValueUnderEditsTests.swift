@@ -97,6 +97,28 @@ struct EarlyValueUnderEditsTests {
   }
 
   @Test(arguments: SubjectKind.caches)
+  func `a load after a withdrawn edit does not get a value that was announced with it`(kind: SubjectKind) throws {
+    try SeededSchedule.explore(seeds: 30) { executor in
+      let subject = try Subject(kind, on: executor)
+      let cache = subject.cache
+      cache["a"] = 4
+      let (confirmation, fetch) = (Gate(), Gate())
+      let edit = Self.begin(false, of: cache, on: executor, until: confirmation)
+      await confirmation.arrivals(atLeast: 1)
+      let led = Self.lead(subject, until: fetch)
+      try #require(try await led.value?.value == 101)
+      confirmation.open()
+      await edit.value
+      let later = subject.load("a", policy: .reload) { _ in 5 }
+      while cache.statistics.joins == 0 { await Task.yield() }
+      fetch.open()
+      try #require(try await later.value == 3)
+      while cache.statistics.inProgressCount > 0 { await Task.yield() }
+      try #require(cache["a"] == 3 && subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches)
   func `a draft that removes a key shows no announced value`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 1) { executor in
       let subject = try Subject(kind, on: executor)

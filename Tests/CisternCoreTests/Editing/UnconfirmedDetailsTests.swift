@@ -47,4 +47,31 @@ struct UnconfirmedDetailsTests {
       }
     }
   }
+
+  @Test(arguments: SubjectKind.caches, [false, true])
+  func `an update in the background returns the stored value, and not that of unconfirmed edits`(
+    kind: SubjectKind, removes: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor)
+      let cache = subject.cache
+      cache["a"] = 1
+      let gate = Gate()
+      let edit = Task(executorPreference: executor) {
+        try? await cache.editValue(forKey: "a") {
+          removes ? nil : ($0 ?? 0) + 100
+        } confirmedBy: {
+          await gate.passUncancelled()
+          throw Broken()
+        }
+      }
+      await gate.arrivals(atLeast: 1)
+      let update = cache.updateValueInBackground(forKey: "a") { $0 = 2 }
+      try #require(try await update.value == 2)
+      try #require(cache["a"] == (removes ? nil : 102))
+      gate.open()
+      _ = await edit.value
+      try #require(cache["a"] == 2 && subject.findings == [])
+    }
+  }
 }

@@ -70,6 +70,25 @@ struct WritesDuringSavesTests {
     #expect(cache["a"] == Array(0..<2 + count) && draft.isEmpty)
   }
 
+  @Test func `a nested draft detects that a policy dropped a part of the value that it read during the save`() throws {
+    let draft = cache.draft()
+    let nested = draft.draft()
+    draft["a"] = [1]
+    draft["b"] = [1]
+    cache["a"] = [9]
+    duringMerge.record {
+      draft["a"] = [2]
+      #expect(nested["a"] == [1, 2])
+    }
+    try draft.save(onConflict: .theirs)
+    #expect(cache["a"] == [0, 9] && draft["a"] == [2])
+    nested["a"] = [3]
+    #expect(nested.conflicts == ["a"])
+    try nested.save(onConflict: .theirs)
+    try draft.save()
+    #expect(cache["a"] == [0, 9, 2])
+  }
+
   @Test func `a value that was computed before the end of a save is not added after it`() throws {
     typealias State = DraftState<String, [Int]>
     func write(_ value: [Int], _ shown: [Int], to state: State) -> State.ShownWrite {

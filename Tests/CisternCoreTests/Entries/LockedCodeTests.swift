@@ -99,13 +99,13 @@ struct LockedCodeTests {
     case .withdrawal:
       flight.withdrawAnnouncement()
     case .completion:
-      flight.complete(.failed(Broken()))
+      flight.complete(.lookAgain)
     case .completionWithWaiter:
       guard case .joined(let waiter, _) = flight.join(Urgency(.medium)) else {
         Issue.record("the flight takes no waiter")
         return
       }
-      flight.complete(.failed(Broken()))
+      flight.complete(.lookAgain)
       flight.withdraw(waiter)
     }
     #expect(isLocked.elements == [false])

@@ -38,6 +38,32 @@ extension CircuitBreakerTests {
     }
   }
 
+  @Test func `a key that was rejected during a probe is fetched after the probe has succeeded`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try subject(on: executor, expiry: .after(.seconds(1), graceStale: .seconds(1000))) {
+        $0.refreshRetryInterval = .seconds(60)
+      }
+      let cache = subject.cache
+      cache["stale"] = 7
+      subject.clock.advance(by: .seconds(2))
+      try await open(subject)
+      subject.clock.advance(by: .seconds(10))
+      let gate = Gate()
+      let probe = subject.load("probe") { _ in
+        try await gate.pass()
+        return 1
+      }
+      await gate.arrivals(atLeast: 1)
+      try #require(try await subject.value("stale", policy: .freshElseStale) { _ in 8 } == 7)
+      try #require(cache.statistics.rejected == 1)
+      gate.open()
+      try #require(try await probe.value == 1)
+      try #require(cache.loader.settings.circuit?.phase == .closed)
+      try #require(try await subject.value("stale", policy: .freshElseStale) { _ in 8 } == 8)
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test func `a task that outlives the fetch of a probe is no part of the probe`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try subject(on: executor) { $0.circuitBreaker?.probeCount = 2 }
