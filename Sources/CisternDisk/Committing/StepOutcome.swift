@@ -13,8 +13,9 @@ struct StepOutcome {
   /// The invalidations that were written, with their versions in file order, and the resulting row of versions.
   var invalidations:
     [(partition: Partition, written: [Invalidation: FileInvalidationVersion], row: InvalidationVersionRow)] = []
-  /// The partitions that were changed although this process has not opened them.
-  var unopened: [Partition] = []
+  /// The partitions that were changed although this process has not opened them, and whether all their records were
+  /// removed.
+  var unopened: [(partition: Partition, isCleared: Bool)] = []
   /// The formats that the file now names.
   var formats: [(partition: Partition, format: ValueFormat)] = []
   /// Whether generations may have become dead, so that the file must be searched for them.

@@ -6,20 +6,32 @@ struct UnopenedChange {
   let change: UnopenedInvalidations.Change
   /// The names of the partitions that were open. Each has staged the change itself.
   let openNames: Set<String>
+  /// The maximum size of the invalidations in bytes, each counted once for every partition.
+  let largestSize: Int
+
+  /// Returns whether all records of the partitions are removed, because the invalidations would take too much room.
+  fileprivate func removesAll(ofPartitions count: Int) -> Bool {
+    change.removesAll || change.size.multipliedReportingOverflow(by: count).overflow
+      || change.size * count > largestSize
+  }
 }
 
 extension WriteStep {
   /// Writes the change for every partition in the file that was not open.
   mutating func put(_ unopened: UnopenedChange, in transaction: inout WriteTransaction) throws(LMDBError) {
     let names = try transaction.knownPartitionNames(in: file.meta).subtracting(unopened.openNames)
+    let removesAll = unopened.removesAll(ofPartitions: names.count)
     // A partition that the group has opened repeats its invalidations in another file itself, and knows only their
     // versions.
     let repeated = Dictionary(grouping: outcome.invalidations) { $0.partition.name }
     for name in names.sorted() {
       let partition = Partition(name: name)
       // The outcome retains the partition: the step identifies partitions by their addresses.
-      outcome.unopened.append(partition)
-      if unopened.change.removesAll { try removeAll(of: partition, in: &transaction) }
+      outcome.unopened.append((partition, isCleared: removesAll))
+      if removesAll {
+        try removeAll(of: partition, in: &transaction)
+        continue
+      }
       let known = repeated[name, default: []].flatMap { $0.written.keys }
       let invalidations = unopened.change.invalidations.subtracting(known)
       guard !invalidations.isEmpty else { continue }

@@ -1,12 +1,6 @@
 import CisternCore
 import LMDB
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The state of a data file, stored in a separate file that is read before LMDB maps the data file.
 ///
 /// The mark says whether the data file can be trusted after a power cut, and in which boot session it was written.
@@ -97,24 +91,4 @@ extension BootMark {
   func isValid(for current: DataFileFingerprint?, limit: Int) -> Bool {
     state == .sound && file.fingerprint != nil && file.fingerprint == current && self.limit == limit
   }
-}
-
-/// Returns the identifier of the current boot session, or an empty string if it is not known.
-///
-/// The identifier changes with each boot of the system.
-func currentBoot() -> String {
-  #if canImport(Darwin)
-    var size = 0
-    guard unsafe sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 0 else { return "" }
-    var bytes = [UInt8](repeating: 0, count: size)
-    guard unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return "" }
-    return String(decoding: bytes.prefix(while: { $0 != 0 }), as: UTF8.self)
-  #else
-    let descriptor = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 64)
-    let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-    return String(decoding: bytes.prefix(max(0, count)).filter { $0 > 32 && $0 < 127 }, as: UTF8.self)
-  #endif
 }

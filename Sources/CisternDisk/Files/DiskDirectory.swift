@@ -123,11 +123,16 @@ package enum DiskDirectory {
     guard unsafe rename("\(directory)/\(data)", name) == 0 || errno == ENOENT else {
       throw SystemError(status: errno, operation: "set aside \(directory)/\(data)")
     }
+    try removeLock(in: directory)
+    for number in earlier { unsafe unlink("\(directory)/\(data)\(asideMark)\(number)") }
+    return name
+  }
+
+  /// Removes LMDB's lock file, which belongs to one data file.
+  static func removeLock(in directory: String) throws(SystemError) {
     guard unsafe unlink("\(directory)/\(lock)") == 0 || errno == ENOENT else {
       throw SystemError(status: errno, operation: "remove \(directory)/\(lock)")
     }
-    for number in earlier { unsafe unlink("\(directory)/\(data)\(asideMark)\(number)") }
-    return name
   }
 
   /// Renames folders that have the names of the mark and the lock file, so that they do not prevent an opening. Returns

@@ -53,7 +53,7 @@ extension DiskTier {
     let file = try DiskFile.open(
       directory: directory,
       options: opening.environmentOptions(mapSize: opening.currentMapSize + purgeRoom * DiskLimits.pageSize),
-      layout: .any(beginning: options.layoutOfNewFile))
+      layout: .any(beginning: options.layoutOfNewFile), checkingRows: true)
     guard opening.isReadable(file, mark?.file.identity) else {
       try file.close()
       throw CisternError(

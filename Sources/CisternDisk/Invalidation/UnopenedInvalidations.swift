@@ -10,7 +10,8 @@ struct UnopenedInvalidations: Sendable {
     fileprivate(set) var invalidations: Set<Invalidation> = []
     /// Whether all records are removed instead, because there are too many invalidations.
     fileprivate(set) var removesAll = false
-    private var size = 0
+    /// The size of the invalidations in bytes.
+    private(set) var size = 0
 
     /// The number of staged changes that the change counts as.
     var count: Int { removesAll ? 1 : invalidations.count }

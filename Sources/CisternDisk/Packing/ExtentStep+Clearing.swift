@@ -147,7 +147,8 @@ extension ExtentStep {
     state.experience.treePagesInWindow.formUnion(occupied.treePages(in: window))
     for case .items(let digest, let generation) in contents {
       guard hasBudget else { return }
-      guard let found = try target.move(toFirstFrom: digest, of: generation) else { continue }
+      // No record has the address zero, so the item is damaged. A search for its record removes it.
+      guard let found = try target.move(toFirstFrom: digest, of: generation), found.address.bits != 0 else { continue }
       try target.replaceCurrent(with: found.address)
       touched.note(found.digest, of: generation)
     }

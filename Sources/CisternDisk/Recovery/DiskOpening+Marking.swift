@@ -28,11 +28,15 @@ extension DiskOpening {
   /// only inside the gate. Call ``DirectoryClaim/share()`` afterwards.
   mutating func beginMarking(_ claim: DirectoryClaim) throws(CisternError) -> Marking {
     let former = try system { () throws(SystemError) in try claim.readMark() }
+    // Later steps use the identifier, and cannot fail.
+    _ = try system { () throws(SystemError) in try BootSession.identifier() }
     let isAlone = claim.isAlone()
     if isAlone { DiskDirectory.removeCopy(in: directory) } else { try requireLimit(of: former) }
     if isAlone, let reason = try markUntrusted(former) { try setAside(reason) } else { compareHistory(former) }
     let newIdentity = StoreIdentity()
     let begins = (DiskDirectory.fileSize(path) ?? 0) == 0
+    // Processes that still write a removed file count its transactions in the lock file. They follow the new one.
+    if begins { try system { () throws(SystemError) in try DiskDirectory.removeLock(in: directory) } }
     let current =
       begins ? newMark(newIdentity, after: former, isAlone: isAlone) : markForWriting(former, isAlone: isAlone)
     // A valid mark is on the device.
@@ -68,6 +72,31 @@ extension DiskOpening {
       try claim.write(mark)
       if isNew { try DiskDirectory.synchronize(directory) }
     }
+  }
+
+  /// Writes the former mark back after an opening that failed and left the file as it was.
+  ///
+  /// The mark of the opening would let a file that was closed as sound count as torn after the next boot.
+  func restoreMark(_ marking: Marking, _ claim: DirectoryClaim) {
+    guard marking.isAlone, let former = marking.former, former != marking.current,
+      former.file.fingerprint != nil, former.file.fingerprint == DataFileFingerprint(of: path)
+    else { return }
+    // The error of the opening is the one to report.
+    try? claim.write(former)
+  }
+
+  /// Throws if the file has a format that this version does not know, and another process has it open.
+  ///
+  /// The file is in use by a later version, so it is not set aside. The former mark is then back.
+  func requireKnownFormat(
+    _ error: LMDBError, _ marking: Marking, _ claim: DirectoryClaim
+  ) throws(CisternError) {
+    guard error.code == .versionMismatch, !marking.isAlone else { return }
+    if let mark = marking.former { try write(mark, claim, isNew: false) }
+    throw CisternError(
+      .storeInUse,
+      "another process has the store open, and its data file has a format that this version of the library does not know",
+      location: directory, cause: error, remedy: "Use the same version in both processes, or another directory")
   }
 
   /// Returns the mark of a data file that begins. The distrust of a former file does not concern it.

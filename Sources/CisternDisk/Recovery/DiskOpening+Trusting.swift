@@ -14,7 +14,8 @@ extension DiskOpening {
   /// - Throws: ``CisternError`` if the file cannot be opened for the check. The file may be sound, so it stays.
   mutating func markUntrusted(_ mark: BootMark?) throws(CisternError) -> String? {
     guard let fingerprint = DataFileFingerprint(of: path) else { return nil }
-    if let mark, !mark.isTrustworthy(boot: currentBoot()) {
+    let boot = try system { () throws(SystemError) in try BootSession.identifier() }
+    if let mark, !mark.isTrustworthy(boot: boot) {
       return switch mark.state {
       case .unreadable: "its mark cannot be read, so a power cut may have damaged it"
       case .failed: "the device failed when the store wrote its commits through, and may lack pages of it"
@@ -69,22 +70,21 @@ extension DiskOpening {
 
   /// Opens the file. If LMDB finds a defect in it, sets it aside and begins an empty one: each later attempt would find
   /// it again.
-  private mutating func openOrReplace(
-    _ claim: DirectoryClaim, beginning identity: StoreIdentity
-  ) throws -> DiskFile {
+  private mutating func openOrReplace(_ claim: DirectoryClaim, _ marking: Marking) throws -> DiskFile {
     do throws(LMDBError) {
       return try DiskFile.open(
         directory: directory, options: environmentOptions(), layout: .any(beginning: options.layoutOfNewFile),
-        checkingRows: pagesChecked > 0, newIdentity: identity)
+        checkingRows: pagesChecked > 0, newIdentity: marking.newIdentity)
     } catch {
       guard error.isAboutTheFile else { throw error }
+      try requireKnownFormat(error, marking, claim)
       // Otherwise, another process would conclude that a foreign program removed the file.
       claim.forgetDataFile()
       try setAside("\(error)")
     }
     return try DiskFile.open(
       directory: directory, options: environmentOptions(), layout: .only(options.layoutOfNewFile),
-      newIdentity: identity)
+      newIdentity: marking.newIdentity)
   }
 
   /// Opens the file that is in the directory now, for an open store that has closed its file.
@@ -98,7 +98,7 @@ extension DiskOpening {
         // Required even if the process is not alone: the attempt can release the shared lock.
         defer { claim.share() }
         var marking = try opening.beginMarking(claim)
-        var file = try opening.openOrReplace(claim, beginning: marking.newIdentity)
+        var file = try opening.openOrReplace(claim, marking)
         do {
           file = try opening.requireIdentity(file, marking, claim)
           if let fault = opening.options.faults.atOpening() { throw fault.error(of: "open") }

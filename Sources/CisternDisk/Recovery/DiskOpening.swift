@@ -73,7 +73,18 @@ struct DiskOpening {
 
   private mutating func openToWrite(_ claim: DirectoryClaim) throws(CisternError) -> DiskFile {
     var marking = try beginMarking(claim)
-    var file = try openTrusted(claim, beginning: marking.newIdentity)
+    do throws(CisternError) {
+      return try openToWrite(claim, &marking)
+    } catch {
+      restoreMark(marking, claim)
+      throw error
+    }
+  }
+
+  private mutating func openToWrite(
+    _ claim: DirectoryClaim, _ marking: inout Marking
+  ) throws(CisternError) -> DiskFile {
+    var file = try openTrusted(claim, marking)
     do throws(CisternError) {
       file = try identified(file, marking, claim)
       if let fault = options.faults.atOpening() { throw cisternError(fault.error(of: "open")) }
@@ -120,14 +131,16 @@ struct DiskOpening {
 
   /// Opens the file. If LMDB finds a defect in it, sets it aside and begins an empty one.
   private mutating func openTrusted(
-    _ claim: DirectoryClaim, beginning newIdentity: StoreIdentity
+    _ claim: DirectoryClaim, _ marking: Marking
   ) throws(CisternError) -> DiskFile {
     do {
       return try DiskFile.open(
         directory: directory, options: environmentOptions(mapSize: currentMapSize),
-        layout: .any(beginning: options.layoutOfNewFile), checkingRows: pagesChecked > 0, newIdentity: newIdentity)
+        layout: .any(beginning: options.layoutOfNewFile), checkingRows: pagesChecked > 0,
+        newIdentity: marking.newIdentity)
     } catch {
       guard error.isAboutTheFile else { throw cisternError(error) }
+      try requireKnownFormat(error, marking, claim)
       // Otherwise, another process would conclude that a foreign program removed the file.
       claim.forgetDataFile()
       try setAside("\(error)")

@@ -246,4 +246,32 @@ import Testing
       try await crashed.close()
     }
   }
+
+  @Test(arguments: DiskLayout.both)
+  func `many tags that are removed from many closed caches empty these caches only`(layout: DiskLayout) async throws {
+    let scratch = TemporaryDirectory()
+    let names = (0..<64).map { "cache\($0)" }
+    let first = try openTier(scratch, layout: layout)
+    for name in names { try first.cache(name).put("a", bytes(name), tags: ["gone"]) }
+    for number in 0..<100 { try first.cache("open").put("k\(number)", value(number, size: 700)) }
+    try await first.close()
+    let delivered = DeliveredReports()
+    // All tags are in one commit.
+    let second = try openTier(scratch, layout: layout, delivered: delivered, interval: .unreachable)
+    let open = try second.cache("open", delivered: delivered)
+    let batch = second.beginInvalidating()
+    for number in 0..<2000 {
+      second.stageInvalidation(.tag("a tag of the number \(number)"), exceptIn: ["open"], in: batch)
+    }
+    try await second.waitForCommit(second.endInvalidating(batch))
+    for number in 0..<100 { #expect(open.get("k\(number)") == value(number, size: 700)) }
+    #expect(delivered.reportCodes == [] && delivered.lostKeys == [])
+    #expect(names.allSatisfy { name in (try? second.cache(name).get("a")) == nil })
+    #expect(second.checkInvariants() == [])
+    try await second.close()
+    let third = try openTier(scratch, layout: layout)
+    #expect(names.allSatisfy { name in (try? third.cache(name).get("a")) == nil })
+    #expect(try third.cache("open").keys().count == 100)
+    try await third.close()
+  }
 }

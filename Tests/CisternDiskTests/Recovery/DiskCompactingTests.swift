@@ -1,4 +1,5 @@
 import CisternTestSupport
+import Foundation
 import LMDB
 import Testing
 
@@ -79,5 +80,30 @@ import Testing
     }
     #expect(pending == 0)
     try file.close()
+  }
+
+  @Test(arguments: [DiskLayout.dense, .ordered])
+  func `a compaction refuses a file with a damaged number of a cleared cache, and changes nothing`(
+    layout: DiskLayout
+  ) async throws {
+    let tier = try open(.mebibytes(16), layout)
+    try tier.cache().put("k", bytes("value"))
+    try await tier.close()
+    let environment = DiskOpening(
+      directory: scratch.store, options: DiskOptions(limit: .mebibytes(16)),
+      limits: try DiskLimits(.mebibytes(16), location: "")
+    ).environmentOptions()
+    let file = try DiskFile.open(directory: scratch.store, options: environment, layout: .only(layout))
+    try file.environment.withWrite { (transaction) throws(LMDBError) in
+      // The checksum is that of another number. No cache has a number of more than 48 bits.
+      let row = MetaTable.sealed(MetaTable.value(UInt64(0)), under: MetaTable.dead(Generation(number: 1)))
+      let key = MetaTable.dead(Generation(number: 1 << 63))
+      try transaction.put(row.rawSpan, forKey: key.rawSpan, in: file.meta)
+    }
+    try file.close()
+    let former = try Data(contentsOf: scratch.dataFile)
+    let error = #expect(throws: CisternError.self) { _ = try DiskTier.compact(directory: scratch.store) }
+    #expect(error?.code == .diskFailed)
+    #expect(try Data(contentsOf: scratch.dataFile) == former)
   }
 }

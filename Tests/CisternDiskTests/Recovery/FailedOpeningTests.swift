@@ -25,6 +25,19 @@ import Testing
     try await tier.close()
   }
 
+  @Test func `an opening that fails leaves the mark of a file that was closed as sound`() async throws {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, count: 10)
+    let mark = URL(fileURLWithPath: "\(scratch.store)/\(DiskDirectory.mark)")
+    let former = try Data(contentsOf: mark)
+    try #require(BootMark(ArraySlice(former)).state == .sound)
+    var faults = DiskFaults()
+    faults.atOpening = { .inputOutput }
+    // The commits of such a store are not synchronized, so a boot would end the trust in the file.
+    #expect(throws: CisternError.self) { _ = try openTier(scratch, durability: .processCrash, faults: faults) }
+    #expect(try Data(contentsOf: mark) == former)
+  }
+
   @Test(arguments: [DiskFaults.Fault.outOfResources, .permission, .inputOutput, .panic, .corrupted], DiskLayout.both)
   func `a file that cannot be rewritten for a smaller limit now loses nothing`(
     fault: DiskFaults.Fault, layout: DiskLayout

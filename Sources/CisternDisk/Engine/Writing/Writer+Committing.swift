@@ -56,7 +56,8 @@ extension Writer {
       let through = engine.newestTicket
       let partitions = engine.partitions
       let unopened = engine.unopened.withLock { $0.beginCommitting() }.map {
-        UnopenedChange(change: $0, openNames: Set(partitions.map(\.name)))
+        UnopenedChange(
+          change: $0, openNames: Set(partitions.map(\.name)), largestSize: engine.limits.invalidationBytes)
       }
       let batches = partitions.compactMap { partition in
         partition.isDirty.exchange(false, ordering: .sequentiallyConsistent) ? partition.beginCommitting() : nil
@@ -255,12 +256,12 @@ extension Writer {
 
   /// Opens the partitions for which a committed step has written the change of the group. An open partition purges its
   /// records.
-  private func openPartitions(_ written: [Partition], _ commit: inout CommitState) {
-    for partition in written {
+  private func openPartitions(_ outcome: StepOutcome, _ commit: inout CommitState) {
+    for (partition, isCleared) in outcome.unopened {
       // The file has the change already.
       let opened = engine.partition(named: partition.name, isCommitted: true)
       engine.learnGeneration(of: opened)
-      if commit.group.unopened?.change.removesAll == true { commit.takeCommittedClear(of: opened) }
+      if isCleared { commit.takeCommittedClear(of: opened) }
     }
   }
 
@@ -273,7 +274,7 @@ extension Writer {
     for (partition, written, row) in outcome.invalidations {
       partition.invalidations.publish(written, row: row, transaction: transaction)
     }
-    openPartitions(outcome.unopened, &commit)
+    openPartitions(outcome, &commit)
     for (partition, format) in outcome.formats { partition.formats.noteWritten(format) }
     for batch in commit.group.batches {
       let identity = ObjectIdentifier(batch.partition)

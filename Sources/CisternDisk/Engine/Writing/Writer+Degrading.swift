@@ -127,6 +127,7 @@ extension Writer {
       }
     }
     longReader = nil
+    try followFiles()
     guard let file = engine.file else { return }
     do {
       try advanceTransaction(in: file)
@@ -174,7 +175,8 @@ extension Writer {
       } catch {
         degrade(engine.diagnosis(of: error))
       }
-    case .mapFull, .noSpace: pauseMaintenance()
+    // Other reads can hold all slots of readers, and commits need none.
+    case .mapFull, .noSpace, .readersFull, .outOfResources: pauseMaintenance()
     case .closed, .forked: break
     default: degrade(error)
     }

@@ -10,6 +10,8 @@ extension Writer {
   func maintain() {
     guard engine.mode == .active else { return }
     do throws(LMDBError) {
+      try followFiles()
+      guard engine.file != nil else { return }
       try examineDefects()
       try purgeSome()
       try purgeSomeInvalidated()

@@ -43,7 +43,8 @@ extension Writer {
     // later.
     try mergeFreeLists(of: file)
     if commit.attempts.noteEmptyFile() > Writer.mostAttemptsInEmptyFile {
-      guard commit.position < commit.group.count else { throw error }
+      // Without the preliminaries, the next item is not the one that found no room.
+      guard commit.arePreliminariesCommitted, commit.position < commit.group.count else { throw error }
       commit.skip(
         deviceRoom.isLimited
           ? CisternError(

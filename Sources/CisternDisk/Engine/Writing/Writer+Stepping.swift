@@ -38,12 +38,13 @@ extension Writer {
     of file: DiskFile, _ step: inout WriteStep, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let last = transaction.transactionNumber.previous()
-    guard last > file.knownTransaction.load(ordering: .relaxed) else { return }
-    for partition in engine.partitions {
+    let isBehind = last > file.knownTransaction.load(ordering: .relaxed)
+    // The file can have invalidations of a partition that could not be read at its opening.
+    for partition in engine.partitions where isBehind || !partition.isLearned {
       let generation = try step.generation(of: partition, creating: false, in: &transaction)
       try partition.learnInvalidations(in: transaction, as: last, of: file)
       partition.learn(generation: generation, transaction: last)
     }
-    step.outcome.hasDeadGenerations = true
+    if isBehind { step.outcome.hasDeadGenerations = true }
   }
 }
