@@ -5,6 +5,14 @@ extension Client {
   /// The maximum size of an oversize value in bytes, even if the memory limit is higher.
   private static let largestOversize = 64 << 20
 
+  /// Returns the size of a value that is larger than a memory limit, or nil if a run does not write such large values.
+  ///
+  /// The value has a stamp in any case, even if the limit is smaller than a stamp.
+  static func oversize(ofLimit bytes: Int) -> Int? {
+    let size = max(Stamp.size, min(bytes, Client.largestOversize) + 1)
+    return size <= Client.largestOversize ? size : nil
+  }
+
   /// Writes a value, and returns immediately.
   func write(_ key: Int) {
     let name = runState.keys.names[key]
@@ -45,8 +53,7 @@ extension Client {
   /// key's older value.
   func writeOversize(_ key: Int) {
     let name = runState.keys.names[key]
-    let size = runState.configuration.memoryLimit.bytes + 1
-    guard size <= Client.largestOversize else { return write(key) }
+    guard let size = Client.oversize(ofLimit: runState.configuration.memoryLimit.bytes) else { return write(key) }
     let (runState, cache) = (runState, cache)
     let start = Ticks.now()
     runState.register.write(key, .value) { version in

@@ -16,8 +16,10 @@ struct ExportCommand: AsyncParsableCommand {
       The command opens the store for reading. Other programs can use it at the same time, and the export can \
       contain some of their writes. An existing FILE is replaced when the export is complete. \
       Until then, the records are in FILE.partial- and the number of the process. An export removes those files of \
-      processes that were killed. \
-      \(ExitStatus.explanation)
+      processes that were killed.
+
+      If a record is damaged, the command fails and keeps the existing FILE. With --skip-damaged, it exports the other \
+      records. \(ExitStatus.explanation)
 
       Examples:
         cistern export ./store articles articles.jsonl
@@ -40,23 +42,34 @@ struct ExportCommand: AsyncParsableCommand {
       """)
   var values = ValueFormArgument(.base64)
 
+  @Flag(help: "Leave damaged records out, and export the others.")
+  var skipDamaged = false
+
   func run() async throws {
     let store = try StoreOnDisk(reading: directory)
     let partition = try store.partition(cache)
     let output = try OutputFile(file)
     var count = 0
-    try partition.forEachRecord { key, _, _ in
+    try partition.visitRecords { key, _, _ in
       let key = key.copiedBytes()
-      // Another program may have removed the record since.
+      // The record may be damaged, or another program may have removed it since.
       guard let record = partition.record(forKey: key) else { return true }
       try output.write(
         line: ExportedRecord(key: key, metadata: record.metadata, bytes: record.bytes).line(values.form))
       count += 1
       return true
     }
+    let damagedCount = partition.damagedCount
+    guard damagedCount == 0 || skipDamaged else {
+      try await store.close()
+      throw CommandFailure(
+        "'\(cache)' has \(Formatting.count(damagedCount, "damaged record")); --skip-damaged exports the others",
+        status: .negative)
+    }
     try output.finish()
     try await store.close()
-    Console.current.printError("\(Formatting.count(count, "record")) of '\(cache)' exported")
+    let omitted = damagedCount == 0 ? "" : "; \(Formatting.count(damagedCount, "damaged record")) left out"
+    Console.current.printError("\(Formatting.count(count, "record")) of '\(cache)' exported\(omitted)")
   }
 }
 

@@ -9,7 +9,8 @@ struct GetCommand: AsyncParsableCommand {
     abstract: "Write the bytes of a value to standard output.",
     discussion: """
       The bytes are those on disk: JSON for Codable values, and the unchanged bytes for byte arrays and strings. An \
-      expired value counts as absent, unless --expired is given. The command opens the store for reading. \
+      expired value counts as absent, unless --expired is given. A value also expires if it was not used for its time to \
+      idle. The command opens the store for reading. \
       \(ExitStatus.explanation)
 
       Example:
@@ -30,14 +31,19 @@ struct GetCommand: AsyncParsableCommand {
   func run() async throws {
     let key = try key.bytes()
     let store = try StoreOnDisk(reading: directory)
-    let record = try store.partition(cache).record(forKey: key)
+    let partition = try store.partition(cache)
+    let record = partition.record(forKey: key)
+    let isDamaged = partition.damagedCount > 0
     try await store.close()
     guard let record else {
-      throw CommandFailure("'\(cache)' has no key '\(KeyText.describe(key))'", status: .negative)
-    }
-    if !expired, let expires = record.metadata.expires, expires <= SystemClock().wallTime() {
       throw CommandFailure(
-        "'\(KeyText.describe(key))' expired at \(TimestampText.removingFraction(from: TimestampText.format(expires))); --expired writes it anyway",
+        isDamaged
+          ? "the record of '\(KeyText.describe(key))' in '\(cache)' is damaged"
+          : "'\(cache)' has no key '\(KeyText.describe(key))'", status: .negative)
+    }
+    if !expired, let end = record.metadata.end, end <= SystemClock().wallTime() {
+      throw CommandFailure(
+        "'\(KeyText.describe(key))' expired at \(TimestampText.removingFraction(from: TimestampText.format(end))); --expired writes it anyway",
         status: .negative)
     }
     guard !record.metadata.isNegative else {

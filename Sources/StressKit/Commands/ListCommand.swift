@@ -9,7 +9,8 @@ struct ListCommand: AsyncParsableCommand {
     abstract: "List the keys of a cache, with their sizes and times.",
     discussion: """
       The command opens the store for reading; other programs can use it at the same time. Keys and tags \
-      that are not printable text are printed with \\x escapes. The times of --json have the format of `cistern export`: ISO 8601 with \
+      that are not printable text are printed with \\x escapes. The column "expires" has the end of the time to idle, if \
+      it is earlier than that of the lifetime. The times of --json have the format of `cistern export`: ISO 8601 with \
       nanoseconds. \(ExitStatus.explanation)
 
       Examples:
@@ -25,8 +26,16 @@ struct ListCommand: AsyncParsableCommand {
     let cost: Int
     let created: String
     let expires: String?
+    /// The time to idle in nanoseconds, as an export has it.
+    let idle: UInt64?
     let schemaVersion: Int
     let tags: [String]
+    /// The column "expires" of the table: the end of the lifetime or of the time to idle. It is no part of the JSON.
+    let end: String?
+
+    private enum CodingKeys: String, CodingKey {
+      case key, keyHex, bytes, cost, created, expires, idle, schemaVersion, tags
+    }
   }
 
   @Argument(help: "The store's directory.")
@@ -54,7 +63,7 @@ struct ListCommand: AsyncParsableCommand {
     let wanted = try KeyText.bytes(prefix ?? "")
     var entries: [Entry] = []
     var left = limit ?? .max
-    partition.forEachRecord { key, metadata, size in
+    try partition.visitRecords { key, metadata, size in
       guard left > 0 else { return false }
       let key = key.copiedBytes()
       guard key.starts(with: wanted) else { return true }
@@ -66,11 +75,16 @@ struct ListCommand: AsyncParsableCommand {
       }
       return true
     }
+    let damagedCount = partition.damagedCount
     try await store.close()
     if json {
       Console.current.write(try JSONOutput.encode(entries))
     } else if !keysOnly {
       Console.current.print(ListCommand.table(of: entries))
+    }
+    guard damagedCount == 0 else {
+      throw CommandFailure(
+        "the list lacks \(Formatting.count(damagedCount, "damaged record")) of '\(cache)'", status: .negative)
     }
   }
 
@@ -80,7 +94,7 @@ struct ListCommand: AsyncParsableCommand {
       table.add([
         entry.key, Formatting.count(entry.bytes), Formatting.count(entry.cost),
         TimestampText.removingFraction(from: entry.created),
-        entry.expires.map(TimestampText.removingFraction(from:)) ?? "never",
+        entry.end.map(TimestampText.removingFraction(from:)) ?? "never",
         entry.tags.map { KeyText.describe($0) }.joined(separator: ","),
       ])
     }
@@ -97,6 +111,8 @@ extension ListCommand.Entry {
     created = TimestampText.format(metadata.created)
     expires = metadata.expires.map(TimestampText.format)
     schemaVersion = Int(metadata.schemaVersion)
+    idle = metadata.idle == 0 ? nil : metadata.idle
+    end = metadata.end.map(TimestampText.format)
     tags = metadata.tags
   }
 }

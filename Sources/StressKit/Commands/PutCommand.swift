@@ -11,7 +11,10 @@ struct PutCommand: AsyncParsableCommand {
     discussion: """
       The bytes are stored unchanged; a cache of Codable values expects JSON. The command returns when the bytes are \
       on disk. A value that is too large for the store is refused, and the older value stays; the command then reads no \
-      more of it. A running program keeps the values that it has in memory. \(ExitStatus.explanation)
+      more of it. A running program keeps the values that it has in memory.
+
+      A program with a newer schema migrates a value of an older version. The command therefore keeps the version of \
+      the record that it replaces, unless --schema-version states another one. \(ExitStatus.explanation)
 
       Examples:
         echo '{"title":"Rain"}' | cistern put ./store articles news/42
@@ -37,6 +40,12 @@ struct PutCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
+    help: "The version of the schema that the bytes follow. (default: that of the replaced record, or 0)",
+    transform: { try integerArgument($0, in: 0...Int(UInt32.max)) })
+  var schemaVersion: Int?
+
+  @Option(
+    parsing: .unconditional,
     help: "Create the store with this limit if it does not exist: \(ByteCount.argumentForm).",
     transform: ByteCount.positive)
   var diskLimit: ByteCount?
@@ -52,6 +61,7 @@ struct PutCommand: AsyncParsableCommand {
     try await StoreOnDisk(writing: directory, orMakingWith: diskLimit, toHold: size).use { store in
       let partition = try store.partition(cache, beginning: true)
       metadata.localVersion = partition.invalidationVersion
+      metadata.schemaVersion = version(replacing: key, in: partition)
       guard case .staged(let ticket) = partition.stage(.record(key: key, metadata, bytes: bytes)) else {
         throw CommandFailure("the store in \(directory) does not accept the value: its disk fails", status: .badInput)
       }
@@ -60,7 +70,14 @@ struct PutCommand: AsyncParsableCommand {
     }
   }
 
-  private func metadata(of bytes: [UInt8]) -> RecordMetadata {
+  /// Returns the version of the schema for a value that replaces the record of a key.
+  private func version(replacing key: [UInt8], in partition: DiskPartition) -> UInt32 {
+    if let schemaVersion { return UInt32(schemaVersion) }
+    return partition.withRecord(forKey: key.rawSpan) { metadata, _ in metadata.schemaVersion } ?? 0
+  }
+
+  /// Returns the metadata of the value. Its versions of the invalidation and of the schema depend on the open store.
+  func metadata(of bytes: [UInt8]) -> RecordMetadata {
     let created = SystemClock().wallTime()
     let expires = expiresAfter.map { lifetime in
       WallTime(nanosecondsSince1970: created.nanosecondsSince1970 + Int64(lifetime.nanoseconds))
@@ -69,6 +86,8 @@ struct PutCommand: AsyncParsableCommand {
     // that it gets later.
     var metadata = RecordMetadata(created: created, expires: expires, cost: UInt32(clamping: max(1, bytes.count)))
     metadata.invalidationVersion = .max
+    // An invalidation that another process commits before this value must not remove it.
+    metadata.isSet = true
     return metadata
   }
 

@@ -95,10 +95,10 @@ struct RemoveCommand: AsyncParsableCommand {
       }
       return ticket
     case .prefix(let prefix):
-      guard partition.hasRecord(where: { key, _ in key.starts(with: prefix) }) else { return nil }
+      guard try partition.hasRecord(where: { key, _ in key.starts(with: prefix) }) else { return nil }
       return partition.stageInvalidation(.prefix(prefix)).ticket
     case .tag(let tag):
-      guard partition.hasRecord(where: { _, metadata in metadata.tags.contains(tag) }) else { return nil }
+      guard try partition.hasRecord(where: { _, metadata in metadata.tags.contains(tag) }) else { return nil }
       return partition.stageInvalidation(.tag(tag)).ticket
     case .all:
       return partition.stageRemovalOfAll()
@@ -115,11 +115,11 @@ struct RemoveCommand: AsyncParsableCommand {
   }
 }
 
-extension SecondTierPartition {
+extension DiskPartition {
   /// Returns whether a committed record satisfies `isWanted`. The search stops at the first such record.
-  fileprivate func hasRecord(where isWanted: (_ key: [UInt8], RecordMetadata) -> Bool) -> Bool {
+  fileprivate func hasRecord(where isWanted: (_ key: [UInt8], RecordMetadata) -> Bool) throws -> Bool {
     var isFound = false
-    forEachRecord { key, metadata, _ in
+    try visitRecords { key, metadata, _ in
       isFound = isWanted(key.copiedBytes(), metadata)
       return !isFound
     }

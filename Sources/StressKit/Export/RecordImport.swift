@@ -64,8 +64,10 @@ struct RecordImport {
 
   private func write(of record: ExportedRecord) -> StagedWrite {
     var metadata = record.metadata
-    // Earlier invalidations in this store do not cover the imported records.
+    // Earlier invalidations do not cover the imported records: neither those of this store that this process knows, nor
+    // those that another process committed since.
     metadata.localVersion = partition.invalidationVersion
+    metadata.isSet = true
     return .record(key: record.key, metadata, bytes: record.bytes)
   }
 

@@ -207,13 +207,6 @@ struct StoreOnDisk: Sendable {
   }
 }
 
-extension SecondTierPartition {
-  /// Returns a copy of the record of a key, or nil if the key has no record.
-  func record(forKey key: [UInt8]) -> (metadata: RecordMetadata, bytes: [UInt8])? {
-    withRecord(forKey: key.rawSpan) { metadata, bytes in (metadata, bytes.copiedBytes()) }
-  }
-}
-
 extension Optional {
   /// Returns the value. Throws a failure of the command with this message if there is no value.
   fileprivate func orFailure(_ message: String) throws -> Wrapped {

@@ -23,22 +23,11 @@ import TestProcesses
     let errors = Pipe()
     let nowhere = try #require(FileHandle(forWritingAtPath: "/dev/null"))
     let process = try SpawnedProcess(
-      "/bin/sh", ["-c", line, try Self.program().path, store],
+      "/bin/sh", ["-c", line, try BuiltProgram.path(), store],
       descriptors: (nil, nowhere.fileDescriptor, errors.fileHandleForWriting.fileDescriptor))
     try errors.fileHandleForWriting.close()
     let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     return (process.waitForEnd(), text)
-  }
-
-  /// Returns the path of the program, which is near the test bundle.
-  private static func program() throws -> URL {
-    var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-    for _ in 0..<4 {
-      let file = folder.appendingPathComponent("CisternCommand")
-      if FileManager.default.isExecutableFile(atPath: file.path) { return file }
-      folder.deleteLastPathComponent()
-    }
-    throw CocoaError(.fileNoSuchFile)
   }
 
   @Test(arguments: [#""$0" put "$1" things a <&-"#, #""$0" import "$1" things <&-"#])

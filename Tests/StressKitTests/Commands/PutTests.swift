@@ -91,6 +91,34 @@ import TestDirectories
     #expect(evicted == 8 - left)
   }
 
+  private func schemaVersion(_ key: String) async throws -> Int? {
+    let list = await CommandRun("list", store, "things", "--prefix", key, "--json")
+    let entries = try #require(try JSONSerialization.jsonObject(with: Data(list.output)) as? [[String: Any]])
+    return entries.first?["schemaVersion"] as? Int
+  }
+
+  @Test func `a value keeps the schema version of the record that it replaces, unless another one is given`()
+    async throws
+  {
+    #expect(await put("a", [1]).status == 0)
+    #expect(try await schemaVersion("a") == 0)
+    #expect(await put("a", [2], "--schema-version", "4294967295").status == 0)
+    #expect(try await schemaVersion("a") == 4_294_967_295)
+    #expect(await put("a", [3]).status == 0)
+    #expect(try await schemaVersion("a") == 4_294_967_295)
+    #expect(await put("a", [4], "--schema-version", "0").status == 0)
+    #expect(try await schemaVersion("a") == 0)
+    #expect(await CommandRun("get", store, "things", "a").output == [4])
+  }
+
+  @Test(arguments: ["-1", "4294967296", "one"])
+  func `a schema version that no record can have is refused, and nothing is stored`(version: String) async {
+    let run = await put("a", [1], "--schema-version", version)
+    #expect(run.status == 2)
+    #expect(run.errors.contains("from 0 to 4294967295"), "\(run.errors)")
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
   @Test func `a pipe is read like a file`() async throws {
     let path = try folder.pipe("pipe", sending: Self.largeValue)
     let run = await put("a", [], "--file", path)
