@@ -28,7 +28,7 @@ package struct ArticleOrigin: Sendable {
   func article(
     _ context: FetchContext<String, Representation<Article>>
   ) async throws -> FetchOutcome<Representation<Article>> {
-    try await fetch("\(address)/articles/\(context.key)", replacing: context.stored?.value)
+    try await fetch(url("articles", context.key), replacing: context.stored?.value)
   }
 
   /// Fetches the articles of an author. The result has the author as a tag.
@@ -36,12 +36,12 @@ package struct ArticleOrigin: Sendable {
     by context: FetchContext<String, Representation<[Article]>>
   ) async throws -> FetchOutcome<Representation<[Article]>> {
     try await fetch(
-      "\(address)/authors/\(context.key)", replacing: context.stored?.value, tags: ["author:\(context.key)"])
+      url("authors", context.key), replacing: context.stored?.value, tags: ["author:\(context.key)"])
   }
 
   /// Changes a title. Returns the article as the origin stored it.
   func rename(_ id: String, to title: String) async throws -> Representation<Article> {
-    var request = HTTPClientRequest(url: "\(address)/articles/\(id)")
+    var request = HTTPClientRequest(url: url("articles", id))
     request.method = .POST
     request.headers.add(name: "content-type", value: "application/json")
     request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(TitleChange(title: title))))
@@ -52,6 +52,8 @@ package struct ArticleOrigin: Sendable {
   }
 
   // MARK: Requests
+
+  private func url(_ kind: String, _ name: String) -> String { "\(address)/\(kind)/\(PathPart.encode(name))" }
 
   /// Sends a request, which is conditional if the stored content has an entity tag.
   private func fetch<Content>(

@@ -13,17 +13,25 @@ struct ArticleRoutes: Sendable {
 
   func add(to router: Router<BasicRequestContext>) {
     router.get("articles/:id") { request, context in
-      try await article(try context.parameters.require("id"), for: request)
+      try await article(try parameter("id", of: context), for: request)
     }
     router.get("authors/:author") { request, context in
-      try await articles(by: try context.parameters.require("author"), for: request)
+      try await articles(by: try parameter("author", of: context), for: request)
     }
-    router.get("articles/:id/updates") { _, context in updates(of: try context.parameters.require("id")) }
+    router.get("articles/:id/updates") { _, context in updates(of: try parameter("id", of: context)) }
     router.get("metrics") { _, _ in metricsPage() }
     router.post("articles/:id") { request, context in
       let change = try await request.decode(as: TitleChange.self, context: context)
-      return try await rename(try context.parameters.require("id"), to: change.title)
+      return try await rename(try parameter("id", of: context), to: change.title)
     }
+  }
+
+  /// Returns a part of the path as the text that it stands for.
+  ///
+  /// Keys and tags are compared with texts from the contents of articles, which have no encoding.
+  private func parameter(_ name: String, of context: BasicRequestContext) throws -> String {
+    guard let text = PathPart.decode(try context.parameters.require(name)) else { throw HTTPError(.badRequest) }
+    return text
   }
 
   // MARK: Reading

@@ -51,6 +51,18 @@ import Testing
     }
   }
 
+  @Test func `a change removes the lists of an author whose name is encoded in a path`() async throws {
+    let article = Article(id: "a/b c?", author: "Ann Lee", title: "Old")
+    try await RunningServer.run([article]) { server in
+      #expect(try await server.get("/authors/Ann%20Lee").decode([Article].self) == [article])
+      #expect(try await server.get("/articles/a%2Fb%20c%3F").decode(Article.self) == article)
+      #expect(try await server.post("/articles/a%2Fb%20c%3F", TitleChange(title: "New")).status == 200)
+      let list = try await server.get("/authors/Ann%20Lee")
+      #expect(list.cacheStatus == "cistern; fwd=miss; stored")
+      #expect(try list.decode([Article].self).map(\.title) == ["New"])
+    }
+  }
+
   @Test func `a change that the origin refuses is withdrawn`() async throws {
     try await RunningServer.run(articles) { server in
       _ = try await server.get("/articles/1")

@@ -46,14 +46,14 @@ final class LoopbackOrigin: Sendable {
   var router: Router<BasicRequestContext> {
     let router = Router()
     router.get("articles/:id") { [self] request, context in
-      let id = try context.parameters.require("id")
+      let id = try Self.parameter("id", of: context)
       state.withLock { $0.requestCount += 1 }
       await reads.passUncancelled()
       guard let article = state.withLock({ $0.articles[id] }) else { throw HTTPError(.notFound) }
       return try answer(article, tag: Self.tag(of: [article]), to: request)
     }
     router.get("authors/:author") { [self] request, context in
-      let author = try context.parameters.require("author")
+      let author = try Self.parameter("author", of: context)
       state.withLock { $0.requestCount += 1 }
       let articles = state.withLock { $0.articles.values.filter { $0.author == author }.sorted { $0.id < $1.id } }
       return try answer(articles, tag: Self.tag(of: articles), to: request)
@@ -62,12 +62,17 @@ final class LoopbackOrigin: Sendable {
       let change = try await request.decode(as: TitleChange.self, context: context)
       await changes.passUncancelled()
       guard !state.withLock({ $0.refusesChanges }) else { throw HTTPError(.forbidden) }
-      guard let article = rename(try context.parameters.require("id"), to: change.title) else {
+      guard let article = rename(try Self.parameter("id", of: context), to: change.title) else {
         throw HTTPError(.notFound)
       }
       return try Self.json(article, tag: Self.tag(of: [article]))
     }
     return router
+  }
+
+  private static func parameter(_ name: String, of context: BasicRequestContext) throws -> String {
+    guard let text = PathPart.decode(try context.parameters.require(name)) else { throw HTTPError(.badRequest) }
+    return text
   }
 
   /// Returns a value, or 304 if the request names its tag.
