@@ -1,5 +1,6 @@
 import Cistern
 import CisternTesting
+import Foundation
 import Synchronization
 
 /// The state that all clients of a run share: the configuration, the keys, and the checkers.
@@ -24,7 +25,11 @@ final class RunState: Sendable {
   let scopedObservers = Atomic<Int>(0)
   let scopedChanges = Atomic<Int>(0)
 
-  init(_ configuration: StressConfiguration, stop: StopSignal) {
+  /// - Parameters:
+  ///   - configuration: The configuration of the run.
+  ///   - stop: The signal that ends the run.
+  ///   - temporary: The directory for files that the run removes.
+  init(_ configuration: StressConfiguration, stop: StopSignal, temporary: String = NSTemporaryDirectory()) {
     self.configuration = configuration
     self.stop = stop
     run = SeededGenerator.runIdentifier(seed: configuration.seed)
@@ -41,7 +46,7 @@ final class RunState: Sendable {
     ledger = FetchLedger(register: register, violations: violations)
     freshness = FreshnessWatch(lifetimes: configuration.lifetimes, violations: violations)
     exercises = Exercises(
-      of: configuration.profile.settings.mix, seed: configuration.seed, violations: violations)
+      of: configuration.profile.settings.mix, seed: configuration.seed, violations: violations, temporary: temporary)
   }
 
   /// Fetches a key from the origin for a caller that called at `call`, and checks the result.

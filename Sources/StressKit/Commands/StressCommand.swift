@@ -33,7 +33,8 @@ struct StressCommand: AsyncParsableCommand {
         restart: the store is closed and reopened three times a second
         all: a mixture of all kinds
 
-      The run ends after --duration, after --operations, or on Ctrl-C, and prints a report. It ends in any case: a \
+      The run ends after --duration, after --operations, or on Ctrl-C, and prints a report. A second Ctrl-C ends it \
+      without one. It ends in any case: a \
       store that cannot write, and a client that waits forever, are violations. The run fails if the server of \
       --origin does not answer, or never returns a value. \(ExitStatus.explanation)
 
@@ -98,11 +99,13 @@ struct StressCommand: AsyncParsableCommand {
     let console = Console.current
     if json != "-" { console.print("stress: " + configuration.announcement) }
     let stop = StopSignal(configuration.bound)
-    let watch = InterruptWatch(stop)
+    let run = try StressRun(configuration, stop: stop)
+    let watch = InterruptWatch(
+      stop, removing: RunRemains(directory: run.directory.temporary, partialReport: output?.partial))
     defer { withExtendedLifetime(watch) {} }
     let report: StressReport
     do {
-      report = try await StressRun(configuration, stop: stop).run()
+      report = try await run.run()
     } catch let error as CisternError {
       throw CommandFailure(error)
     }

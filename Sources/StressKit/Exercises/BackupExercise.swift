@@ -15,9 +15,12 @@ final class BackupExercise: Exercise {
   /// The batches of each client. Each client writes a separate pair of keys.
   private let batches = Guarded<[Int: CopyRule.Batches]>([:])
   private let violations: ViolationLog
+  /// The directory of the copies. The end of a run removes it, even if a user ends the process during a backup.
+  private let temporary: String
 
-  init(violations: ViolationLog) {
+  init(violations: ViolationLog, temporary: String = NSTemporaryDirectory()) {
     self.violations = violations
+    self.temporary = temporary
   }
 
   func open(in store: Store, isFirst: Bool) throws {
@@ -60,7 +63,7 @@ final class BackupExercise: Exercise {
   }
 
   private func backUp(_ store: Store) async -> Outcome {
-    let directory = NSTemporaryDirectory() + "/cistern-stress-copy-\(UUID().uuidString)"
+    let directory = temporary + "/cistern-stress-copy-\(UUID().uuidString)"
     // A failed backup leaves no directory.
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let before = batches.withLock { $0 }

@@ -4,7 +4,7 @@ import Cistern
 struct Exercises: Sendable {
   private let byOperation: [Operation: any Exercise]
 
-  init(of mix: OperationMix, seed: UInt64, violations: ViolationLog) {
+  init(of mix: OperationMix, seed: UInt64, violations: ViolationLog, temporary: String) {
     var byOperation: [Operation: any Exercise] = [:]
     if mix.includes(.outage) { byOperation[.outage] = OutageExercise(seed: seed, violations: violations) }
     if mix.includes(.breaker) { byOperation[.breaker] = BreakerExercise(violations: violations) }
@@ -16,7 +16,9 @@ struct Exercises: Sendable {
     if mix.includes(.edit) { byOperation[.edit] = EditExercise(violations: violations) }
     if mix.includes(.recall) { byOperation[.recall] = RecallExercise(violations: violations) }
     if mix.includes(.contents) { byOperation[.contents] = ContentsExercise(violations: violations) }
-    if mix.includes(.backup) { byOperation[.backup] = BackupExercise(violations: violations) }
+    if mix.includes(.backup) {
+      byOperation[.backup] = BackupExercise(violations: violations, temporary: temporary)
+    }
     self.byOperation = byOperation
   }
 

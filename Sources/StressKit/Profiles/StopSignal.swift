@@ -1,5 +1,3 @@
-import Dispatch
-import Foundation
 import Synchronization
 
 /// The signal that ends a run: after its duration, after its number of operations, or on Ctrl-C.
@@ -52,33 +50,12 @@ final class StopSignal: Sendable {
     return min(1, Double(now - start) / Double(max(1, duration)))
   }
 
-  /// Ends the run early.
+  /// Ends the run early, for a user.
   func interrupt() {
     interrupted.store(true, ordering: .relaxed)
-    stopped.store(true, ordering: .relaxed)
-  }
-}
-
-/// Handlers of Ctrl-C and SIGTERM. The first signal ends the run with a report, and the second one ends the
-/// process.
-final class InterruptWatch {
-  private let sources: [any DispatchSourceSignal]
-
-  init(_ stop: StopSignal) {
-    sources = [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler {
-        if stop.isInterrupted { exit(130) }
-        stop.interrupt()
-      }
-      source.activate()
-      return source
-    }
+    end()
   }
 
-  deinit {
-    for source in sources { source.cancel() }
-    for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
-  }
+  /// Ends the run early, because of a failure that makes its continuation useless.
+  func end() { stopped.store(true, ordering: .relaxed) }
 }

@@ -1,18 +1,17 @@
 import Foundation
 
-/// The directory of a run's store: a permanent directory of the user, or a temporary one.
+/// The directory of a run's store: a permanent directory of the user, or one in the run's temporary directory.
 struct StoreDirectory: Sendable {
   let path: String
+  /// The directory of everything that the run removes at its end. A run with a directory of the user creates it only for
+  /// copies of the store.
+  let temporary = NSTemporaryDirectory() + "/cistern-stress-\(UUID().uuidString)"
   private let isTemporary: Bool
 
   init(_ given: String?) throws {
-    if let given {
-      path = given
-      isTemporary = false
-      return
-    }
-    path = NSTemporaryDirectory() + "/cistern-stress-\(UUID().uuidString)"
-    isTemporary = true
+    isTemporary = given == nil
+    path = given ?? temporary + "/store"
+    guard isTemporary else { return }
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     } catch {
@@ -38,12 +37,13 @@ struct StoreDirectory: Sendable {
 
   private static let dataFile = "data.mdb"
 
-  func removeIfTemporary() {
-    guard isTemporary else { return }
+  /// Removes the temporary directory, if it exists. A store of the user stays.
+  func removeTemporary() {
+    guard FileManager.default.fileExists(atPath: temporary) else { return }
     do {
-      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.removeItem(atPath: temporary)
     } catch {
-      Console.current.printError("the directory \(path) could not be removed: \(error.localizedDescription)")
+      Console.current.printError("the directory \(temporary) could not be removed: \(error.localizedDescription)")
     }
   }
 }

@@ -67,7 +67,7 @@ final class StoreSupervisor: Sendable {
       } catch {
         counts.withLock { $0.isOpen = false }
         runState.violations.report(.failed, "the store could not be reopened: \(error)")
-        runState.stop.interrupt()
+        runState.stop.end()
       }
     }.value
   }

@@ -24,9 +24,9 @@ struct StressRun: Sendable {
 
   /// Performs the run, and returns the report. Throws if the run could not begin.
   func run() async throws -> StressReport {
-    defer { directory.removeIfTemporary() }
+    defer { directory.removeTemporary() }
     try await directory.checkIsFree()
-    let runState = RunState(configuration, stop: stop)
+    let runState = RunState(configuration, stop: stop, temporary: directory.temporary)
     return switch configuration.origin {
     case .inProcess:
       try await run(runState, InProcessOrigin(behaviour: behaviour(runState)))
