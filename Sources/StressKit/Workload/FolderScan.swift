@@ -16,7 +16,8 @@ enum FolderScan {
   /// Returns the regular files of a folder, in the order of their paths.
   ///
   /// Hidden files and folders are left out. Files with a question mark in their paths are left out, too, because a
-  /// query begins there in an address.
+  /// query begins there in an address. Of several files whose paths differ only in their Unicode form, one is returned:
+  /// their paths are equal strings, and the keys of a run must differ.
   static func files(in folder: String) throws -> [File] {
     var isDirectory: ObjCBool = false
     // The call writes the flag, and does not keep its address.
@@ -35,11 +36,14 @@ enum FolderScan {
       throw CommandFailure("the folder \(folder) cannot be read", status: .badInput)
     }
     var files: [File] = []
+    var paths: Set<String> = []
     for case let url as URL in enumerator {
       let properties = try url.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
       guard properties.isRegularFile == true, let size = properties.fileSize, size <= largestFile else { continue }
       guard !url.path.contains("?"), FileManager.default.isReadableFile(atPath: url.path) else { continue }
-      files.append(File(path: String(url.path.dropFirst(root == "/" ? 1 : root.count + 1)), size: size))
+      let path = String(url.path.dropFirst(root == "/" ? 1 : root.count + 1))
+      guard paths.insert(path).inserted else { continue }
+      files.append(File(path: path, size: size))
       if files.count >= mostFiles { break }
     }
     guard !files.isEmpty else {
