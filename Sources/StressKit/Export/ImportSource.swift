@@ -47,13 +47,22 @@ struct ImportSource {
     ImportedRecords(LineReader(stream, source: name, longest: longestLine), source: name)
   }
 
+  /// The maximum number of a record's tags. The store refuses a record with more, and removes the key's older one.
+  private static let mostTags = Int(UInt16.max)
+
   /// Reads all records, and returns the largest one, or nil for an empty source. Throws if the source cannot be
-  /// read, or if a line is not a record.
+  /// read, if a line is not a record, or if a record has too many tags.
   func largest() throws -> RecordSize? {
     var records = try recordsOfFirstReading()
     var largest: RecordSize?
     while let record = try records.next() {
       var metadata = record.metadata
+      guard metadata.tags.count <= ImportSource.mostTags else {
+        throw TraceError(
+          path: name, line: records.line,
+          message: "the record has \(Formatting.count(metadata.tags.count)) tags, but a store holds records of at most "
+            + "\(Formatting.count(ImportSource.mostTags))")
+      }
       // The size depends on whether the record has an invalidation version. The maximum stands for the version that
       // it gets later.
       metadata.invalidationVersion = .max

@@ -77,6 +77,29 @@ import TestProcesses
     #expect(await CommandRun("get", store, "things", "a").text == "new")
   }
 
+  @Test func `a record with more tags than a store accepts is refused, and nothing is imported`() async {
+    let large = folder.path + "/large"
+    let first = await CommandRun(["put", large, "things", "a", "--disk-limit", "32MiB"], input: Array("old".utf8))
+    #expect(first.status == 0, "\(first.errors)")
+    func line(_ count: Int) -> [UInt8] {
+      let tags = Array(repeating: #""t""#, count: count).joined(separator: ",")
+      return Array((Self.line + #"{"key":"b","text":"x","tags":[\#(tags)]}"#).utf8)
+    }
+    let run = await CommandRun(["import", large, "things"], input: line(65_536))
+    #expect(run.status == 2)
+    #expect(run.errors.contains("standard input:2: the record has 65,536 tags"), "\(run.errors)")
+    #expect(run.errors.contains("nothing was imported"), "\(run.errors)")
+    #expect(await CommandRun("get", large, "things", "a").text == "old")
+    #expect(await CommandRun(["import", large, "things"], input: line(65_535)).status == 0)
+  }
+
+  @Test func `a key that is text is the same key in any Unicode form`() async {
+    let line = #"{"key":"e\#u{301}","text":"composed"}"#
+    #expect(await CommandRun(["import", store, "things"], input: Array(line.utf8)).status == 0)
+    #expect(await CommandRun("get", store, "things", "\u{E9}").text == "composed")
+    #expect(await CommandRun("get", store, "things", "c3a9", "--hex").text == "composed")
+  }
+
   @Test func `a hyphen is standard input`() async {
     #expect(await CommandRun(["import", store, "things", "-"], input: Array(Self.line.utf8)).status == 0)
     #expect(await CommandRun("get", store, "things", "a").text == "new")
