@@ -56,8 +56,8 @@ struct StatCommand: AsyncParsableCommand {
   }
 
   private func report(_ store: StoreOnDisk) throws -> Report {
-    let caches = try store.cacheNames().map { name in
-      let statistics = try store.partition(name).statistics
+    let caches = try store.partitions().map { name, partition in
+      let statistics = partition.statistics
       return Report.Cache(name: name, entries: statistics.entryCount, bytes: statistics.liveBytes)
     }
     return Report(directory: directory, store.tier.statistics, caches: caches)

@@ -141,9 +141,19 @@ struct StoreOnDisk: Sendable {
     }
   }
 
+  /// Opens all caches, and returns them in the order of their names.
+  func partitions() throws -> [(name: String, partition: DiskPartition)] {
+    let names = try cacheNames()
+    do {
+      return try names.map { ($0, try tier.diskPartition(named: $0)) }
+    } catch {
+      throw CommandFailure(error)
+    }
+  }
+
   /// Returns the number of entries of all caches.
   func entryCount() throws -> Int {
-    try cacheNames().reduce(0) { try $0 + partition($1).statistics.entryCount }
+    try partitions().reduce(0) { $0 + $1.partition.statistics.entryCount }
   }
 
   /// Throws if the name is not valid for a cache.
@@ -158,17 +168,17 @@ struct StoreOnDisk: Sendable {
   /// Returns the partition of a cache. Throws if the store does not have the cache, unless `beginning` is true.
   func partition(_ name: String, beginning: Bool = false) throws -> DiskPartition {
     if beginning { try StoreOnDisk.requireCacheName(name) }
-    let names = try cacheNames()
+    // The tier counts evictions only for open caches.
+    let partitions = try partitions()
     // Names that differ only in their Unicode form are equal. The store keeps the bytes of the composed form.
-    let present = names.first { $0 == name }
-    guard present != nil || beginning else {
-      let known = names.isEmpty ? "none" : names.map { "'\(KeyText.describe($0))'" }.joined(separator: ", ")
+    if let present = partitions.first(where: { $0.name == name }) { return present.partition }
+    guard beginning else {
+      let names = partitions.map { "'\(KeyText.describe($0.name))'" }
+      let known = names.isEmpty ? "none" : names.joined(separator: ", ")
       throw CommandFailure("the store in \(directory) has no cache '\(name)'; its caches: \(known)", status: .negative)
     }
     do {
-      // The tier counts evictions only for open caches.
-      for name in names { _ = try tier.diskPartition(named: name) }
-      return try tier.diskPartition(named: present ?? KeyText.composed(name))
+      return try tier.diskPartition(named: KeyText.composed(name))
     } catch {
       throw CommandFailure(error)
     }
