@@ -2,4 +2,5 @@ import Foundation
 import StressKit
 
 StandardDescriptors.occupyClosed()
+StandardDescriptors.survivePipesWithoutReaders()
 exit(await CisternProgram.run(ProcessArguments.bytes))

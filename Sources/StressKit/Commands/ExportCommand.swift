@@ -57,7 +57,8 @@ struct ExportCommand: AsyncParsableCommand {
       try output.write(
         line: ExportedRecord(key: key, metadata: record.metadata, bytes: record.bytes).line(values.form))
       count += 1
-      return true
+      // Nothing receives further records.
+      return output.hasReader
     }
     let damagedCount = partition.damagedCount
     guard damagedCount == 0 || skipDamaged else {
@@ -68,6 +69,8 @@ struct ExportCommand: AsyncParsableCommand {
     }
     try output.finish()
     try await store.close()
+    // The count would include records that nothing has received.
+    guard output.hasReader else { return }
     let omitted = damagedCount == 0 ? "" : "; \(Formatting.count(damagedCount, "damaged record")) left out"
     Console.current.printError("\(Formatting.count(count, "record")) of '\(cache)' exported\(omitted)")
   }

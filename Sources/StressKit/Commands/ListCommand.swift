@@ -63,13 +63,14 @@ struct ListCommand: AsyncParsableCommand {
     let wanted = try KeyText.bytes(prefix ?? "")
     var entries: [Entry] = []
     var left = limit ?? .max
+    let console = Console.current
     try partition.visitRecords { key, metadata, size in
-      guard left > 0 else { return false }
+      guard left > 0, console.hasReader else { return false }
       let key = key.copiedBytes()
       guard key.starts(with: wanted) else { return true }
       left -= 1
       if keysOnly && !json {
-        Console.current.print(KeyText.describe(key))
+        console.print(KeyText.describe(key))
       } else {
         entries.append(Entry(key: key, metadata, size: size))
       }
@@ -110,9 +111,9 @@ extension ListCommand.Entry {
     cost = Int(metadata.cost)
     created = TimestampText.format(metadata.created)
     expires = metadata.expires.map(TimestampText.format)
-    schemaVersion = Int(metadata.schemaVersion)
     idle = metadata.idle == 0 ? nil : metadata.idle
     end = metadata.end.map(TimestampText.format)
+    schemaVersion = Int(metadata.schemaVersion)
     tags = metadata.tags
   }
 }

@@ -23,19 +23,28 @@ package struct Console: Sendable {
   package var readNext: @Sendable () throws -> [UInt8]
   /// Whether standard error is a terminal, so that a line can be overwritten.
   package var isTerminal: Bool
-  /// Returns the reason why a write to standard output failed, or nil if all writes succeeded.
-  package var outputFailure: @Sendable () -> String?
+  /// Returns the state of standard output after the writes so far.
+  package var outputState: @Sendable () -> OutputState
+
+  /// The state of an output after writes.
+  package enum OutputState: Sendable {
+    case intact
+    /// The reader of a pipe (`head`) has closed it early. This is not a failure.
+    case unread
+    /// A write failed for the reason.
+    case failed(String)
+  }
 
   package init(
     write: @escaping @Sendable ([UInt8]) -> Void, writeError: @escaping @Sendable ([UInt8]) -> Void,
     readNext: @escaping @Sendable () throws -> [UInt8], isTerminal: Bool,
-    outputFailure: @escaping @Sendable () -> String? = { nil }
+    outputState: @escaping @Sendable () -> OutputState = { .intact }
   ) {
     self.write = write
     self.writeError = writeError
     self.readNext = readNext
     self.isTerminal = isTerminal
-    self.outputFailure = outputFailure
+    self.outputState = outputState
   }
 
   /// The console of the current task: that of the process, unless a test replaces it.
@@ -44,20 +53,25 @@ package struct Console: Sendable {
   /// The console with the standard descriptors of the process.
   package static let process = Console(
     write: { bytes in
-      if let failure = Console.writeAll(bytes, to: STDOUT_FILENO) { firstFailure.withLock { $0 = $0 ?? failure } }
+      let state = Console.writeAll(bytes, to: STDOUT_FILENO)
+      // The first failure stays.
+      stateOfProcess.withLock { if case .intact = $0 { $0 = state } }
     },
     writeError: { _ = Console.writeAll($0, to: STDERR_FILENO) },
     readNext: { try FileStream.nextOfStandardInput() },
     isTerminal: isatty(STDERR_FILENO) == 1,
-    outputFailure: { firstFailure.withLock { $0 } }
+    outputState: { stateOfProcess.withLock { $0 } }
   )
 
-  /// The reason of the first failed write to standard output.
-  private static let firstFailure = Guarded<String?>(nil)
+  /// The state of the process's standard output.
+  private static let stateOfProcess = Guarded(OutputState.intact)
+
+  /// Whether further output can be received.
+  var hasReader: Bool { if case .unread = outputState() { false } else { true } }
 
   /// Throws if standard output could not be written completely so far.
   func requireOutput() throws {
-    guard let failure = outputFailure() else { return }
+    guard case .failed(let failure) = outputState() else { return }
     throw CommandFailure("standard output could not be written completely: \(failure)", status: .badInput)
   }
 
@@ -71,8 +85,8 @@ package struct Console: Sendable {
     writeError(Array((line.description + "\n").utf8))
   }
 
-  /// Writes all bytes. Returns the reason of the failure, or nil.
-  private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> String? {
+  /// Writes all bytes, unless a write fails.
+  private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> OutputState {
     var rest = bytes[...]
     while !rest.isEmpty {
       // The pointer is valid for the given number of bytes during the call.
@@ -81,13 +95,12 @@ package struct Console: Sendable {
         rest = rest.dropFirst(count)
       } else if errno != EINTR {
         switch errno {
-        // The reader of a pipe (`head`) may close it early. This is not a failure.
-        case EPIPE: return nil
-        case EBADF: return "it is closed"
-        case let code: return systemErrorMessage(code)
+        case EPIPE: return .unread
+        case EBADF: return .failed("it is closed")
+        case let code: return .failed(systemErrorMessage(code))
         }
       }
     }
-    return nil
+    return .intact
   }
 }

@@ -45,6 +45,9 @@ final class OutputFile {
     }
   }
 
+  /// Whether further output can be received. Standard output has no reader after that of a pipe has ended.
+  var hasReader: Bool { path != nil || Console.current.hasReader }
+
   deinit {
     // A complete file has been renamed, and no longer has this path.
     if let partial { try? FileManager.default.removeItem(atPath: partial) }

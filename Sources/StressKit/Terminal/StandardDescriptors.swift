@@ -17,6 +17,13 @@ package enum StandardDescriptors {
     occupy(STDERR_FILENO, with: O_RDONLY)
   }
 
+  /// Makes a write to a pipe without a reader fail, instead of ending the process with SIGPIPE.
+  ///
+  /// A command must still complete its other work, such as the report in a file.
+  package static func survivePipesWithoutReaders() {
+    signal(SIGPIPE, SIG_IGN)
+  }
+
   private static func occupy(_ descriptor: Int32, with direction: Int32) {
     guard fcntl(descriptor, F_GETFD) == -1, errno == EBADF else { return }
     // The path is a terminated string, and the call does not keep its address.

@@ -70,6 +70,31 @@ import TestProcesses
     #expect(await CommandRun("list", store, "things", "--keys-only").text == "a\nb\n")
   }
 
+  /// Runs the program with a standard output that is a pipe without a reader. Returns its exit status.
+  private func runWithoutReader(_ arguments: [String]) throws -> Int32 {
+    let output = Pipe()
+    try output.fileHandleForReading.close()
+    let nowhere = try #require(FileHandle(forWritingAtPath: "/dev/null"))
+    let process = try SpawnedProcess(
+      try BuiltProgram.path(), arguments,
+      descriptors: (nil, output.fileHandleForWriting.fileDescriptor, nowhere.fileDescriptor))
+    return process.waitForEnd()
+  }
+
+  @Test(arguments: [["list", "--keys-only"], ["export"], ["list"]])
+  func `an output without a reader ends a command successfully`(command: [String]) throws {
+    #expect(try runWithoutReader([command[0], store, "things"] + command.dropFirst()) == 0)
+  }
+
+  @Test func `a run whose output has no reader completes its report in a file`() throws {
+    let report = folder.path + "/report.json"
+    let status = try runWithoutReader([
+      "stress", "--in-process", "--operations", "500", "--keys", "10", "--value-size", "100", "--json", report,
+    ])
+    #expect(status == 0)
+    #expect(FileManager.default.fileExists(atPath: report))
+  }
+
   @Test func `a closed descriptor is a read failure`() throws {
     let descriptor = unsafe open("/dev/null", O_WRONLY)
     var stream = FileStream(descriptor: descriptor, name: "input")

@@ -228,7 +228,7 @@ import TestDirectories
     let errors = Recorder<[UInt8]>()
     let console = Console(
       write: { _ in }, writeError: { errors.record($0) }, readNext: { [] }, isTerminal: false,
-      outputFailure: { "no space" })
+      outputState: { .failed("no space") })
     let arguments = ["get", store, "things", "a"]
     let status = await Console.$current.withValue(console) { await CisternProgram.run(arguments) }
     #expect(status == 2)

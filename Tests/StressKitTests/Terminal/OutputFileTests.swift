@@ -94,7 +94,7 @@ import TestDirectories
 
   @Test func `output that cannot be written ends the command before its success is announced`() throws {
     let console = Console(
-      write: { _ in }, writeError: { _ in }, readNext: { [] }, isTerminal: false, outputFailure: { "no space" })
+      write: { _ in }, writeError: { _ in }, readNext: { [] }, isTerminal: false, outputState: { .failed("no space") })
     let file = try OutputFile(nil)
     #expect(throws: CommandFailure.self) { try Console.$current.withValue(console) { try file.finish() } }
   }
