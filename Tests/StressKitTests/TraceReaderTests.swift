@@ -65,6 +65,27 @@ import TestDirectories
     #expect(try requests(in: path).map(\.key) == [0, 1, 0])
   }
 
+  @Test(arguments: [1, 2, 7, 1_000])
+  func `compressed bytes in memory are passed to zlib in portions`(portion: Int) throws {
+    var stream = GzipStream(bytes: GzipSamples.twoMembers, name: "bytes", largestPortion: portion)
+    var unpacked: [UInt8] = []
+    while case let part = try stream.next(), !part.isEmpty { unpacked += part }
+    #expect(unpacked == Array("a\nb\na\n".utf8))
+  }
+
+  @Test(
+    arguments: [
+      [[0xFF], [0xFE], [0xFF, 0xFE]], [Array("e\u{301}".utf8), Array("\u{E9}".utf8), Array("e".utf8)],
+      [[0xFF], Array(#"\xff"#.utf8), Array(#"\\xff"#.utf8)],
+    ] as [[[UInt8]]])
+  func `keys with different bytes are different, and so are their texts`(keys: [[UInt8]]) throws {
+    var reader = TraceReader(bytes: Array((keys + keys).joined(separator: [UInt8(ascii: "\n")])), name: "trace")
+    var numbers: [Int] = []
+    while let request = try reader.next() { numbers.append(request.key) }
+    #expect(numbers == [0, 1, 2, 0, 1, 2])
+    #expect(Set(reader.keys).count == 3)
+  }
+
   @Test func `a truncated compressed file is an error`() throws {
     let path = try folder.file("trace.csv.gz", Array(GzipSamples.twoMembers.dropLast(6)))
     let error = #expect(throws: TraceError.self) { try requests(in: path) }

@@ -11,7 +11,23 @@ package enum KeyText {
     if let text = String(validating: key, as: UTF8.self), !text.unicodeScalars.contains(where: isUnprintable) {
       return text.replacing("\\", with: "\\\\")
     }
-    return key.map { byte in
+    return escaped(key)
+  }
+
+  /// Returns a text that is different for every key: the key itself if possible, and otherwise with escapes.
+  ///
+  /// Strings that differ only in their Unicode form are equal, so only the composed form is returned without escapes.
+  package static func distinct(_ key: [UInt8]) -> String {
+    if !key.contains(UInt8(ascii: "\\")), let text = String(validating: key, as: UTF8.self),
+      Array(composed(text).utf8) == key
+    {
+      return text
+    }
+    return escaped(key)
+  }
+
+  private static func escaped(_ key: [UInt8]) -> String {
+    key.map { byte in
       switch byte {
       case UInt8(ascii: "\\"): "\\\\"
       case 0x20..<0x7F: String(UnicodeScalar(byte))

@@ -17,6 +17,8 @@ package struct GzipStream: ByteStream, ~Copyable {
   /// Returns the next bytes of the source, or none at the end.
   private let source: () throws -> ArraySlice<UInt8>
   private let path: String
+  /// The maximum number of bytes that one call of zlib receives. It counts them with 32 bits.
+  private let largestPortion: Int
   private var state = State.fresh
   private var input: ArraySlice<UInt8> = []
   private var output = [UInt8](repeating: 0, count: 4 * FileStream.blockSize)
@@ -30,14 +32,26 @@ package struct GzipStream: ByteStream, ~Copyable {
 
   /// Creates a stream of bytes in memory. `name` identifies it in messages.
   package init(bytes: [UInt8], name: String) {
-    self.init(name: name) { [] }
+    self.init(bytes: bytes, name: name, largestPortion: GzipStream.largestPortion)
+  }
+
+  /// Creates a stream of bytes in memory that passes at most `largestPortion` of them to zlib in one call.
+  init(bytes: [UInt8], name: String, largestPortion: Int) {
+    self.init(name: name, largestPortion: largestPortion) { [] }
     input = bytes[...]
   }
 
   /// Creates a stream of the bytes that `source` returns: the next ones, or none at the end. `name` identifies it in
   /// messages.
   package init(name: String, source: @escaping () throws -> ArraySlice<UInt8>) {
+    self.init(name: name, largestPortion: GzipStream.largestPortion, source: source)
+  }
+
+  private static let largestPortion = 1 << 30
+
+  private init(name: String, largestPortion: Int, source: @escaping () throws -> ArraySlice<UInt8>) {
     self.source = source
+    self.largestPortion = largestPortion
     path = name
     unsafe stream = .allocate(capacity: 1)
     unsafe stream.initialize(to: z_stream())
@@ -84,12 +98,13 @@ package struct GzipStream: ByteStream, ~Copyable {
   private mutating func inflate() throws -> ArraySlice<UInt8> {
     var status = Z_OK
     var left = 0
-    // Both buffers outlive the call, and their sizes are passed with them.
+    let portion = min(input.count, largestPortion)
     let room = output.count
+    // Both buffers outlive the call, and are at least as large as the sizes that are passed with them.
     unsafe input.withUnsafeBufferPointer { packed in
       unsafe output.withUnsafeMutableBufferPointer { unpacked in
         unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: packed.baseAddress)
-        unsafe stream.pointee.avail_in = UInt32(packed.count)
+        unsafe stream.pointee.avail_in = UInt32(portion)
         unsafe stream.pointee.next_out = unpacked.baseAddress
         unsafe stream.pointee.avail_out = UInt32(unpacked.count)
         status = unsafe CZlib.inflate(stream, Z_NO_FLUSH)
@@ -97,7 +112,7 @@ package struct GzipStream: ByteStream, ~Copyable {
       }
     }
     let produced = unsafe room - Int(stream.pointee.avail_out)
-    input = input.suffix(left)
+    input = input.dropFirst(portion - left)
     switch status {
     case Z_OK: break
     case Z_STREAM_END: state = .betweenMembers

@@ -23,10 +23,11 @@ package struct TraceReader: ~Copyable {
   let path: String
   /// The number of lines that were read.
   package var line: Int { lines.line }
-  /// The keys in the order of their numbers, as the file has them.
+  /// The keys in the order of their numbers, as texts that differ from each other. A key with bytes that are not text has
+  /// escapes.
   package private(set) var keys: [String] = []
   private var columns: Columns?
-  private var numbers: [String: Int] = [:]
+  private var numbers: [[UInt8]: Int] = [:]
   private var lines: LineReader
   private var hasRequests = false
 
@@ -78,10 +79,11 @@ package struct TraceReader: ~Copyable {
 
   private mutating func number(ofKey field: ArraySlice<UInt8>) throws -> Int {
     guard !field.isEmpty else { throw failure("the key is missing") }
-    let key = String(decoding: field, as: UTF8.self)
+    // A repaired text would make different keys equal.
+    let key = Array(field)
     if let number = numbers[key] { return number }
     numbers[key] = keys.count
-    keys.append(key)
+    keys.append(KeyText.distinct(key))
     return keys.count - 1
   }
 
