@@ -8,7 +8,7 @@ final class OutputFile {
   private let path: String?
   /// The path of the temporary file that replaces the target at the end. It is nil if the bytes go directly to the
   /// target.
-  private let partial: String?
+  let partial: String?
   private let handle: FileHandle?
   private var buffer: [UInt8] = []
 
@@ -26,7 +26,8 @@ final class OutputFile {
       return
     }
     // A path that cannot be examined counts as absent. The guard below throws if its folder is unusable.
-    switch try? FileManager.default.attributesOfItem(atPath: target)[.type] as? FileAttributeType {
+    let former = try? FileManager.default.attributesOfItem(atPath: target)
+    switch former?[.type] as? FileAttributeType {
     case .typeDirectory?:
       throw CommandFailure("cannot write \(path): it is a folder; choose a file in it", status: .badInput)
     case .typeRegular?, nil:
@@ -34,8 +35,7 @@ final class OutputFile {
       files.removeAbandoned()
       let partial = files.path
       self.partial = partial
-      _ = FileManager.default.createFile(atPath: partial, contents: nil)
-      handle = FileHandle(forWritingAtPath: partial)
+      handle = OutputFile.create(partial, permissions: former?[.posixPermissions] as? Int)
     case .some:
       partial = nil
       handle = FileHandle(forWritingAtPath: target)
@@ -43,6 +43,26 @@ final class OutputFile {
     guard handle != nil else {
       throw CommandFailure("cannot write \(path): the folder does not exist, or is not writable", status: .badInput)
     }
+  }
+
+  /// Creates an empty file.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file. A file of an earlier process with this path is removed.
+  ///   - permissions: The permissions of the file that this one replaces, or nil for those of a new file.
+  /// - Returns: The open file, or nil if it could not be created.
+  private static func create(_ path: String, permissions: Int?) -> FileHandle? {
+    // If a file cannot be removed, the creation fails.
+    try? FileManager.default.removeItem(atPath: path)
+    // The other users of the system never see more than the permissions allow. The system applies the mask of the process
+    // to those of a new file.
+    let mode = mode_t(permissions == nil ? 0o666 : 0o600)
+    // The path is a terminated string during the call.
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { return nil }
+    // A file system without permissions refuses the change. The file is then as it was created.
+    if let permissions { _ = fchmod(descriptor, mode_t(permissions & 0o777)) }
+    return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
   /// Whether further output can be received. Standard output has no reader after that of a pipe has ended.

@@ -47,6 +47,29 @@ import TestDirectories
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
   }
 
+  private func permissions(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+
+  @Test(arguments: [0o600, 0o640, 0o666])
+  func `a file that replaces another has its permissions from the beginning`(mode: Int) throws {
+    let path = try folder.file("out", "old")
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    let file = try OutputFile(path)
+    #expect(try permissions(try #require(file.partial)) == mode)
+    try file.write(line: line)
+    try file.finish()
+    #expect(try permissions(path) == mode)
+    #expect(try text(path) == "line\n")
+  }
+
+  @Test func `a new file has the permissions that the process gives to new files`() throws {
+    let path = folder.path + "/out"
+    try OutputFile(path).finish()
+    #expect(FileManager.default.createFile(atPath: folder.path + "/other", contents: nil))
+    #expect(try permissions(path) == permissions(folder.path + "/other"))
+  }
+
   @Test func `a pipe is written to and stays a pipe`() async throws {
     let path = folder.path + "/pipe"
     try #require(unsafe mkfifo(path, 0o600) == 0)
