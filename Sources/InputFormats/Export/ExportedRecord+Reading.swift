@@ -66,7 +66,8 @@ extension ExportedRecord {
 
   private static func key(in object: JSONObject) throws(ExportSyntaxError) -> [UInt8] {
     switch (object["key"], object["keyBase64"]) {
-    case (.string(let text), nil): return Array(text.utf8)
+    // The same text must be the same key as in a cache with strings as keys.
+    case (.string(let text), nil): return Array(KeyText.composed(text).utf8)
     case (nil, .string(let text)): return try bytes(base64: text, "keyBase64")
     case (nil, nil): throw ExportSyntaxError("the key is missing: expected \"key\" or \"keyBase64\"")
     case (_?, _?): throw ExportSyntaxError("the record has two keys: \"key\" and \"keyBase64\"")

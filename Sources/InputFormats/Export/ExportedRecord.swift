@@ -26,7 +26,8 @@ package struct ExportedRecord: Equatable, Sendable {
   /// Returns the line, without a line feed.
   package func line(_ form: ValueForm) -> [UInt8] {
     var object = JSONObject()
-    if let text = String(validating: key, as: UTF8.self) {
+    // An import composes a text. Bytes that it would change are not written as a text.
+    if let text = String(validating: key, as: UTF8.self), Array(KeyText.composed(text).utf8) == key {
       object["key"] = .string(text)
     } else {
       object["keyBase64"] = .string(Data(key).base64EncodedString())

@@ -8,7 +8,7 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export",
     abstract: "Write the records of a cache as JSON Lines: one object on each line.",
     discussion: """
-      Each line has the members "key" (or "keyBase64", if the key is not text), "value" in base64, "created", and \
+      Each line has the members "key" (or "keyBase64", if the key is not text in composed Unicode form), "value" in base64, "created", and \
       "cost". It also has "expires", "lastUsed", "tags", "schemaVersion", and, in nanoseconds, "grace", \
       "staleWhileRevalidate", "staleIfError", "idle" and "refreshAhead", if the record has them. A line with "negative" has no value. Expired values are exported, too. \
       `cistern import` restores all members.

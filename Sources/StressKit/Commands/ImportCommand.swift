@@ -9,7 +9,8 @@ struct ImportCommand: AsyncParsableCommand {
     abstract: "Store records from JSON Lines, as `cistern export` writes them.",
     discussion: """
       Each line needs a "key" (or "keyBase64") and a value: "value" in base64, "text", or "json". All other members \
-      are optional; an unknown member is an error. The command first reads the whole file. If a line is wrong, or a \
+      are optional; an unknown member is an error. A "key" is stored in its composed Unicode form (NFC), as caches with \
+      strings as keys store it; "keyBase64" has the exact bytes. The command first reads the whole file. If a line is wrong, or a \
       record or line is too large for the store, it prints the number of the line and stores nothing. It then commits a few \
       hundred records at a time. A record replaces the record with the same key; other records stay. A running \
       program keeps the values that it has in memory. FILE can be compressed with gzip, and can be a pipe, whose bytes are kept \

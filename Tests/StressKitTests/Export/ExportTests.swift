@@ -152,6 +152,17 @@ import TestDirectories
     #expect(await CommandRun("import", folder.path + "/new", "things", folder.path + "/absent.jsonl").status == 2)
   }
 
+  @Test(arguments: [("e\u{301}", true), ("\u{E9}", false), ("plain", false)])
+  func `the bytes of a key survive an export, even in a Unicode form that an import would change`(
+    key: String, isEncoded: Bool
+  ) throws {
+    let time = WallTime(nanosecondsSince1970: 1)
+    let record = ExportedRecord(key: Array(key.utf8), metadata: RecordMetadata(created: time, cost: 1), bytes: [1])
+    let line = record.line(.base64)
+    #expect(String(decoding: line, as: UTF8.self).contains("keyBase64") == isEncoded)
+    #expect(try ExportedRecord(line: line, now: time).key == record.key)
+  }
+
   @Test func `a single record is counted in the singular`() async throws {
     await put("a", "one")
     let export = await CommandRun("export", store, "things")
