@@ -59,10 +59,10 @@ struct ArticleRoutes: Sendable {
     return try json(loaded.value.content, headers: headers)
   }
 
-  /// The source of a value, in the form of RFC 9211.
+  /// The source of a value, in the form of RFC 9211. It has `fwd` only if the request waited for the origin.
   private func cacheStatus<Value>(of loaded: Loaded<Value>) -> String {
     switch loaded.source {
-    case .memory, .secondTier: loaded.isStale ? "cistern; hit; fwd=stale" : "cistern; hit"
+    case .memory, .secondTier: loaded.isStale ? "cistern; hit; detail=stale" : "cistern; hit"
     case .joined: "cistern; fwd=miss; collapsed"
     case .fetched: "cistern; fwd=miss; stored"
     }

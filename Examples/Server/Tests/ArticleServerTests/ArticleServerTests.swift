@@ -26,7 +26,7 @@ import Testing
       server.clock.advance(by: .seconds(61))
       server.origin.reads.close()
       let stale = try await server.get("/articles/1")
-      #expect(stale.cacheStatus == "cistern; hit; fwd=stale")
+      #expect(stale.cacheStatus == "cistern; hit; detail=stale")
       #expect(try stale.decode(Article.self).title == "Title 1")
       server.origin.reads.open()
       while try await server.get("/articles/1").decode(Article.self).title != "New" { await Task.yield() }
