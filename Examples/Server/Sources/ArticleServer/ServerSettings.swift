@@ -16,4 +16,15 @@ package struct ServerSettings: Sendable {
     self.directory = directory
     self.origin = origin
   }
+
+  /// Creates the settings of a command line: the origin, and optionally the directory and the port.
+  ///
+  /// Returns nil if there are too few or too many arguments, or if the port is not a number from 0 to 65,535.
+  package init?(arguments: [String]) {
+    guard (1...3).contains(arguments.count) else { return nil }
+    self.init(directory: arguments.count > 1 ? arguments[1] : "articles", origin: arguments[0])
+    guard arguments.count > 2 else { return }
+    guard let port = Int(arguments[2]), (0...65_535).contains(port) else { return nil }
+    self.port = port
+  }
 }
