@@ -7,7 +7,10 @@ final class ChildProcess {
   private let input = Pipe()
   private let output = Pipe()
 
-  /// - Parameter arguments: The arguments of a program that ends when its standard input does.
+  /// - Parameters:
+  ///   - program: The path of a program that ends when its standard input does.
+  ///   - arguments: The arguments of the program.
+  /// - Throws: An error if the program cannot be started.
   init(_ program: String, _ arguments: [String]) throws {
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
@@ -25,7 +28,9 @@ final class ChildProcess {
   /// Returns the first line of the output, or nil if the process ends before.
   func line() -> String? {
     var line = Data()
-    while let byte = try? output.fileHandleForReading.read(upToCount: 1), let byte = byte.first, byte != UInt8(ascii: "\n") {
+    while let byte = try? output.fileHandleForReading.read(upToCount: 1), let byte = byte.first,
+      byte != UInt8(ascii: "\n")
+    {
       line.append(byte)
     }
     return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)

@@ -7,7 +7,9 @@ final class Origin: Sendable {
   private let client: HTTPClient
   private let base: String
 
-  /// - Parameter connections: The maximum number of concurrent connections.
+  /// - Parameters:
+  ///   - port: The port of the origin on the loopback interface.
+  ///   - connections: The maximum number of concurrent connections.
   init(port: Int, connections: Int) {
     var configuration = HTTPClient.Configuration()
     configuration.httpVersion = .http1Only

@@ -40,7 +40,9 @@ final class RedisClient: Sendable {
     for channel in channels { try await channel.close() }
   }
 
-  private func send(_ words: String..., last: [UInt8]? = nil, on channel: (any Channel)? = nil) async throws -> RedisReply {
+  private func send(_ words: String..., last: [UInt8]? = nil, on channel: (any Channel)? = nil) async throws
+    -> RedisReply
+  {
     let channel =
       channel ?? channels[turn.add(1, ordering: .relaxed).newValue % channels.count]
     var bytes = channel.allocator.buffer(capacity: 128 + (last?.count ?? 0))

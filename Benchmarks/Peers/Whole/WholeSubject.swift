@@ -3,7 +3,13 @@ import Foundation
 
 /// A subject between a client and its origin. Each is used as its users would.
 protocol WholeSubject: Sendable {
-  /// - Parameter fetch: Fetches the value from the origin.
+  /// Returns a value.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - fetch: Fetches the value from the origin.
+  /// - Returns: The value, from the cache or from the origin.
+  /// - Throws: The error of the fetch, or of the subject.
   func value(forKey key: String, fetch: @escaping @Sendable (String) async throws -> [UInt8]) async throws -> [UInt8]
   /// Removes a value, as after a change at the origin.
   func removeValue(forKey key: String) async throws
