@@ -20,13 +20,13 @@ enum Formatting {
 
   /// Formats a time with a unit that leaves at most three digits before the decimal point: "1.24 ms".
   static func time(nanoseconds: UInt64) -> String {
+    guard nanoseconds >= 1_000 else { return "\(nanoseconds) ns" }
     let value = Double(nanoseconds)
-    return switch value {
-    case ..<1_000: "\(nanoseconds) ns"
-    case ..<1_000_000: significant(value / 1e3) + " µs"
-    case ..<1_000_000_000: significant(value / 1e6) + " ms"
-    default: significant(value / 1e9) + " s"
+    // A value that would be rounded to 1,000 has the next unit.
+    for (unit, scale) in [("µs", 1e3), ("ms", 1e6)] where value / scale < 999.5 {
+      return "\(significant(value / scale)) \(unit)"
     }
+    return significant(value / 1e9) + " s"
   }
 
   /// Formats a fraction as a percentage with one decimal. The result is a dash if `whole` is zero.
@@ -40,6 +40,7 @@ enum Formatting {
   }
 
   private static func significant(_ value: Double) -> String {
-    fixed(value, decimals: value < 10 ? 2 : value < 100 ? 1 : 0)
+    // A value that would be rounded to 10 or 100 has the decimals of that number.
+    fixed(value, decimals: value < 9.995 ? 2 : value < 99.95 ? 1 : 0)
   }
 }

@@ -12,6 +12,12 @@ import Testing
     #expect(Formatting.time(nanoseconds: 950) == "950 ns")
     #expect(Formatting.time(nanoseconds: 1_240_000) == "1.24 ms")
     #expect(Formatting.time(nanoseconds: 61_000_000_000) == "61.0 s")
+    #expect(Formatting.time(nanoseconds: 999) == "999 ns")
+    #expect(Formatting.time(nanoseconds: 999_499) == "999 µs")
+    #expect(Formatting.time(nanoseconds: 999_600) == "1.00 ms")
+    #expect(Formatting.time(nanoseconds: 999_600_000) == "1.00 s")
+    #expect(Formatting.time(nanoseconds: 9_996_000) == "10.0 ms")
+    #expect(Formatting.time(nanoseconds: 99_960) == "100 µs")
     #expect(Formatting.percentage(1, of: 3) == "33.3 %")
     #expect(Formatting.percentage(0, of: 0) == "–")
   }
