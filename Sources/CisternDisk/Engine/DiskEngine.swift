@@ -149,7 +149,7 @@ final class DiskEngine: Sendable {
       guard let partition = enter(newPartition(named: name), named: name, isCommitted: isCommitted) else { continue }
       // Repeated now that the writer thread knows the partition, because a commit may have happened in between.
       learnGeneration(of: partition)
-      if !partition.invalidations.purgeable.isEmpty { wakeForMaintenance() }
+      if !partition.isLearned || !partition.invalidations.purgeable.isEmpty { wakeForMaintenance() }
       return partition
     }
   }

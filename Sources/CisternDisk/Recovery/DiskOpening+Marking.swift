@@ -16,6 +16,8 @@ extension DiskOpening {
     let newIdentity: StoreIdentity
     /// Whether no other process has the store open.
     let isAlone: Bool
+    /// Whether the opening may have written to the file. The time of a change is too coarse to tell.
+    var mayHaveChangedFile = false
 
     /// Whether the contents of the file are known to be sound: this process has checked them, or the mark vouches for
     /// them.
@@ -78,7 +80,7 @@ extension DiskOpening {
   ///
   /// The mark of the opening would let a file that was closed as sound count as torn after the next boot.
   func restoreMark(_ marking: Marking, _ claim: DirectoryClaim) {
-    guard marking.isAlone, let former = marking.former, former != marking.current,
+    guard marking.isAlone, !marking.mayHaveChangedFile, let former = marking.former, former != marking.current,
       former.file.fingerprint != nil, former.file.fingerprint == DataFileFingerprint(of: path)
     else { return }
     // The error of the opening is the one to report.

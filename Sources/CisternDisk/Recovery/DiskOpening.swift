@@ -86,8 +86,9 @@ struct DiskOpening {
   ) throws(CisternError) -> DiskFile {
     var file = try openTrusted(claim, marking)
     do throws(CisternError) {
-      file = try identified(file, marking, claim)
       if let fault = options.faults.atOpening() { throw cisternError(fault.error(of: "open")) }
+      marking.mayHaveChangedFile = true
+      file = try identified(file, marking, claim)
       if !marking.isAlone { try requireLayout(of: file, marking.former, claim) }
       try agree(on: file, &marking, claim)
       try endUnsynchronized(file, &marking, claim)

@@ -16,10 +16,6 @@ extension DiskEngine {
     {
       learnGeneration(of: partition, in: transaction, of: file)
     }
-    let generation = partition.generation
-    // An earlier attempt to read it can have failed.
-    guard generation == .zero, !partition.isLearned else { return generation }
-    learnGeneration(of: partition, in: transaction, of: file)
     return partition.generation
   }
 

@@ -127,7 +127,6 @@ extension Writer {
       }
     }
     longReader = nil
-    try followFiles()
     guard let file = engine.file else { return }
     do {
       try advanceTransaction(in: file)

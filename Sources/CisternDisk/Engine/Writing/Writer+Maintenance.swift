@@ -12,6 +12,7 @@ extension Writer {
     do throws(LMDBError) {
       try followFiles()
       guard engine.file != nil else { return }
+      learnGenerations()
       try examineDefects()
       try purgeSome()
       try purgeSomeInvalidated()
@@ -30,9 +31,19 @@ extension Writer {
   /// left.
   func noteMaintenance() {
     let isWalkDue = engine.partitions.contains { !$0.invalidations.isEmpty && !$0.invalidations.purgeable.isEmpty }
-    if !deadGenerations.isEmpty || isWalkDue || engine.hasReportedDefects {
+    // Another read can hold all slots of readers. The next attempt follows a pause.
+    let isUnread = engine.partitions.contains { !$0.isLearned }
+    if isUnread { pauseMaintenance() }
+    if !deadGenerations.isEmpty || isWalkDue || isUnread || engine.hasReportedDefects {
       engine.monitor.withLock { $0.needsMaintenance = true }
     }
+  }
+
+  /// Reads the generations that could not be read when their partitions were opened.
+  ///
+  /// The writer thread does so, because it replaces files. A reader could learn the generation of a former file.
+  private func learnGenerations() {
+    for partition in engine.partitions where !partition.isLearned { engine.learnGeneration(of: partition) }
   }
 
   /// Lets time pass before the next maintenance, because the file has no room for it.
