@@ -3,6 +3,7 @@
 import argparse
 import datetime
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -37,14 +38,19 @@ def main():
     write_report(results, rows, notes)
 
 
+def folder_of_caller(text):
+    """Returns the absolute path of a folder that the caller of the script names."""
+    return str(Path(os.environ.get("CALLER", "")).absolute() / text)
+
+
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/compare", add_help=False)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", action="append", choices=sorted(GROUPS))
     parser.add_argument("--rounds", type=int)
-    parser.add_argument("--traces")
-    parser.add_argument("--results", default=str(ROOT / "Benchmarks" / "results"))
+    parser.add_argument("--traces", type=folder_of_caller)
+    parser.add_argument("--results", type=folder_of_caller, default=str(ROOT / "Benchmarks" / "results"))
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     if options.rounds is None:

@@ -41,7 +41,7 @@ extension ConditionalWriter {
       renewed,
       options: StoringOptions(
         if: .keeping(flight, since: version), effect: hasSameTags ? .maintenance : .addition, isAnnounced: false))
-    if encoded != nil { write.recordCondition = kept.map { .identity($0) } }
+    write.recordCondition = kept.map { .identity($0) }
     // Refused for a key with unconfirmed edits, too: the confirmed value below them keeps its lifetime.
     guard writes.apply(write, to: key) != nil else { return false }
     flight.noteStored(renewed.preparedValue?.timing)

@@ -103,8 +103,8 @@ extension ConditionalWriter {
   /// Stores a fetched value, merged with the cached one.
   ///
   /// If the key was set since the fetch began, the set value is the newer one. The fetched value is merged *under* it,
-  /// unless its own lifetime is zero. If the key was removed, its value was replaced by an update, or another flight replaced this one, nothing is
-  /// stored.
+  /// unless its own lifetime is zero. If the key was removed, its value was replaced by an update, or another flight
+  /// replaced this one, nothing is stored.
   ///
   /// - Returns: The value for the waiters. Throws if it cannot be merged.
   @usableFromInline

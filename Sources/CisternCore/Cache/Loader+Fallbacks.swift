@@ -25,7 +25,7 @@ extension Loader {
   /// - Returns: The older value; nil if the caller must not get one.
   func fallbackAfterTimeout(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
     guard let value = usableFallback(of: wait, key) else { return nil }
-    if wait.flight.isReplaced || table.isOwn(wait.flight, of: key) { return value }
+    if wait.flight.isReplaced || table.flight(of: key) === wait.flight { return value }
     return wait.flight.isCompleted && !wait.flight.isDisowned ? value : nil
   }
 
@@ -53,8 +53,7 @@ extension Loader {
     case .fetch(fallsBack: false), .gone: return nil
     }
     let source: Loaded<Value>.Source = read.record == nil ? .memory : .secondTier
-    countLateHit(of: wait, key, from: source, isStale: isStale)
-    records.noteUse(of: key)
+    noteLateHit(of: wait, key, from: source, isStale: isStale)
     return records.described(read.value, read.timing, from: source, isStale: isStale)
   }
 
@@ -94,21 +93,6 @@ extension Loader {
 }
 
 extension EntryTable {
-  /// Returns the flight that the entry of a key has, or nil if it has none.
-  func flight(of key: HashedKey<Key>) -> Flight<Value>? {
-    shards.withShard(of: key.hash) { shard in
-      shard.slots.find(key.key, fingerprint: Self.fingerprint(key.hash)).flatMap { shard.slots[$0].entry.flight }
-    }
-  }
-
-  /// Returns whether the entry of a key belongs to a flight.
-  func isOwn(_ flight: Flight<Value>, of key: HashedKey<Key>) -> Bool {
-    shards.withShard(of: key.hash) { shard in
-      let number = shard.slots.find(key.key, fingerprint: Self.fingerprint(key.hash))
-      return Entry.isOwn(flight, number.map { shard.slots[$0].entry })
-    }
-  }
-
   /// Returns whether an invalidation that is newer than a version concerns a value.
   func isInvalidated(
     _ value: CachedValue<Value>, of key: HashedKey<Key>, since invalidationVersion: InvalidationVersion

@@ -145,21 +145,22 @@ extension Loader {
     // The value of unconfirmed edits is fresh.
     if let shown = records.loadedFromEdits(key) ?? nil { return shown }
     let source = wait.waitLimits.source
-    countLateHit(of: wait, key, from: source, isStale: true)
-    records.noteUse(of: key)
+    noteLateHit(of: wait, key, from: source, isStale: true)
     guard let timing = wait.waitLimits.fallback?.timing else {
       return Loaded(value: value, source: source, isStale: true)
     }
     return records.described(value, timing, from: source, isStale: true)
   }
 
-  /// Counts the hit of a load that gets a cached value after its wait. The look-up of the leader counted a miss.
-  func countLateHit(of wait: Wait<Value>, _ key: HashedKey<Key>, from source: Loaded<Value>.Source, isStale: Bool) {
+  /// Counts the hit of a load that gets a cached value after its wait, and notes the use. The look-up of the leader
+  /// counted a miss.
+  func noteLateHit(of wait: Wait<Value>, _ key: HashedKey<Key>, from source: Loaded<Value>.Source, isStale: Bool) {
     table.count(key.hash) { counters in
       if isStale { counters.staleHits += 1 }
       if case .memory = source { counters.memoryHits += 1 } else { counters.diskHits += 1 }
       if case .fetched = wait.source { counters.misses -= 1 }
     }
+    records.noteUse(of: key)
   }
 
   private func timedOut(_ key: HashedKey<Key>) -> CisternError {

@@ -86,8 +86,8 @@ extension WritePipeline {
     try partition.checkBatch(of: writes.compactMap { $0.staged }, location: reports.location)
   }
 
-  /// Returns the error of a batch that no tier would hold as a whole: memory does not hold all values, and the
-  /// second tier takes no writes. Returns nil if a tier holds it.
+  /// Returns the error of a batch that no tier would hold as a whole, or nil if a tier holds it. Memory does not hold
+  /// all values then, and the second tier takes no writes.
   ///
   /// Call it after the batch has begun, because a close can precede the beginning. It does not divide a batch that has
   /// begun.

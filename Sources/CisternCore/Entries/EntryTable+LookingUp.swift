@@ -80,4 +80,11 @@ extension EntryTable {
       return held
     }
   }
+
+  /// Returns the flight that the entry of a key has, or nil if it has none.
+  func flight(of key: HashedKey<Key>) -> Flight<Value>? {
+    shards.withShard(of: key.hash) { shard in
+      shard.slots.find(key.key, fingerprint: Self.fingerprint(key.hash)).flatMap { shard.slots[$0].entry.flight }
+    }
+  }
 }

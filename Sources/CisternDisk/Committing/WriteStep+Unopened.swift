@@ -11,8 +11,7 @@ struct UnopenedChange {
 
   /// Returns whether all records of the partitions are removed, because the invalidations would take too much room.
   fileprivate func removesAll(ofPartitions count: Int) -> Bool {
-    change.removesAll || change.size.multipliedReportingOverflow(by: count).overflow
-      || change.size * count > largestSize
+    change.removesAll || change.size > largestSize / max(1, count)
   }
 }
 

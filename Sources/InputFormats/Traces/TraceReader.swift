@@ -23,8 +23,8 @@ package struct TraceReader: ~Copyable {
   let path: String
   /// The number of lines that were read.
   package var line: Int { lines.line }
-  /// The keys in the order of their numbers, as texts that differ from each other. A key with bytes that are not text has
-  /// escapes.
+  /// The keys in the order of their numbers, as texts that differ from each other. A key with bytes that are not text
+  /// has escapes.
   package private(set) var keys: [String] = []
   private var columns: Columns?
   private var numbers: [[UInt8]: Int] = [:]

@@ -47,8 +47,8 @@ struct RunRemains: Sendable {
   let partialReport: String?
 
   func remove() {
-    // The run continues until the process ends, and can create a file during the removal. An error leaves files, but must
-    // not keep the process.
+    // The run continues until the process ends, and can create a file during the removal. An error leaves files, but
+    // must not keep the process.
     for _ in 0..<3 where FileManager.default.fileExists(atPath: directory) {
       try? FileManager.default.removeItem(atPath: directory)
     }

@@ -3,8 +3,8 @@ import Foundation
 /// The directory of a run's store: a permanent directory of the user, or one in the run's temporary directory.
 struct StoreDirectory: Sendable {
   let path: String
-  /// The directory of everything that the run removes at its end. A run with a directory of the user creates it only for
-  /// copies of the store.
+  /// The directory of everything that the run removes at its end. A run with a directory of the user creates it only
+  /// for copies of the store.
   let temporary = NSTemporaryDirectory() + "/cistern-stress-\(UUID().uuidString)"
   private let isTemporary: Bool
 

@@ -54,8 +54,8 @@ final class OutputFile {
   private static func create(_ path: String, permissions: Int?) -> FileHandle? {
     // If a file cannot be removed, the creation fails.
     try? FileManager.default.removeItem(atPath: path)
-    // The other users of the system never see more than the permissions allow. The system applies the mask of the process
-    // to those of a new file.
+    // The other users of the system never see more than the permissions allow. The system applies the mask of the
+    // process to those of a new file.
     let mode = mode_t(permissions == nil ? 0o666 : 0o600)
     // The path is a terminated string during the call.
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)

@@ -16,8 +16,8 @@ enum FolderScan {
   /// Returns the regular files of a folder, in the order of their paths.
   ///
   /// Hidden files and folders are left out. Files with a question mark in their paths are left out, too, because a
-  /// query begins there in an address. Of several files whose paths differ only in their Unicode form, one is returned:
-  /// their paths are equal strings, and the keys of a run must differ.
+  /// query begins there in an address. Paths that differ only in their Unicode form are equal strings, and the keys of a
+  /// run must differ. One of such files is returned.
   static func files(in folder: String) throws -> [File] {
     var isDirectory: ObjCBool = false
     // The call writes the flag, and does not keep its address.

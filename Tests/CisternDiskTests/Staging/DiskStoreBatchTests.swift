@@ -92,12 +92,7 @@ import Testing
     var generator = SeededGenerator(seed: 9)
     for round in 0..<5 {
       let child = try ChildProcess("batch-across", scratch.store, "\(1 << 20)", "processCrash")
-      var flushed = 0
-      for _ in 0..<Int.random(in: 1...20, using: &generator) {
-        guard let line = child.readLine() else { break }
-        flushed = Int(line) ?? flushed
-      }
-      flushed = child.kill().compactMap { Int($0) }.last ?? flushed
+      let flushed = child.kill(afterLines: Int.random(in: 1...20, using: &generator))
       #expect(flushed > 0)
       let tier = try openTier(scratch, limit: .mebibytes(1))
       let caches = try ["one", "two", "three"].map { try tier.cache($0) }

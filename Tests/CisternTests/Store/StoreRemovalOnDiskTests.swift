@@ -82,12 +82,7 @@ import Testing
     var generator = SeededGenerator(seed: 8)
     for round in 0..<6 {
       let child = try ChildProcess("invalidate-all", scratch.store, "\(16 << 20)", "processCrash")
-      var last = 0
-      for _ in 0..<Int.random(in: 1...30, using: &generator) {
-        guard let line = child.readLine() else { break }
-        last = Int(line) ?? last
-      }
-      last = child.kill().compactMap { Int($0) }.last ?? last
+      let last = child.kill(afterLines: Int.random(in: 1...30, using: &generator))
       #expect(last > 0)
       let store = try open(scratch)
       let found = try ["cache", "second", "third"].map { try cache($0, in: store)["key"] }

@@ -53,6 +53,14 @@ package final class ChildProcess {
     return lines
   }
 
+  /// Reads up to this many lines, and kills the process. Returns the last number that it printed, or 0 if it printed
+  /// none.
+  package func kill(afterLines count: Int) -> Int {
+    var lines: [String] = []
+    while lines.count < count, let line = readLine() { lines.append(line) }
+    return (lines + kill()).compactMap { Int($0) }.last ?? 0
+  }
+
   /// Waits until the process ends by itself, and returns its exit status.
   package func waitForEnd() -> Int32 {
     while readLine() != nil {}

@@ -39,10 +39,10 @@ extension Writer {
     }
   }
 
-  /// Reads the generations that could not be read when their partitions were opened.
+  /// Reads the generations of partitions that were opened without a file, or without a free reader slot.
   ///
   /// The writer thread does so, because it replaces files. A reader could learn the generation of a former file.
-  private func learnGenerations() {
+  func learnGenerations() {
     for partition in engine.partitions where !partition.isLearned { engine.learnGeneration(of: partition) }
   }
 

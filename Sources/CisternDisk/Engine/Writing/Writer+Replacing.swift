@@ -181,7 +181,7 @@ extension Writer {
     }
     engine.setFile(file)
     // A partition that was opened before `setFile` has found no file.
-    for partition in engine.partitions where !partition.isLearned { engine.learnGeneration(of: partition) }
+    learnGenerations()
     return isContinued
   }
 

@@ -18,12 +18,7 @@ import Testing
     var generator = SeededGenerator(seed: 3)
     for round in 0..<5 {
       let child = try ChildProcess("write", scratch.store, "\(16 << 20)", durability)
-      var flushed = 0
-      for _ in 0..<Int.random(in: 1...30, using: &generator) {
-        guard let line = child.readLine() else { break }
-        flushed = Int(line) ?? flushed
-      }
-      flushed = child.kill().compactMap { Int($0) }.last ?? flushed
+      let flushed = child.kill(afterLines: Int.random(in: 1...30, using: &generator))
       #expect(flushed > 0)
       let delivered = DeliveredReports()
       let tier = try openTier(
@@ -89,12 +84,7 @@ import Testing
     var generator = SeededGenerator(seed: 5)
     for round in 0..<6 {
       let child = try ChildProcess("batch", scratch.store, "\(1 << 20)", "processCrash")
-      var flushed = 0
-      for _ in 0..<Int.random(in: 1...20, using: &generator) {
-        guard let line = child.readLine() else { break }
-        flushed = Int(line) ?? flushed
-      }
-      flushed = child.kill().compactMap { Int($0) }.last ?? flushed
+      let flushed = child.kill(afterLines: Int.random(in: 1...20, using: &generator))
       #expect(flushed > 0)
       let delivered = DeliveredReports()
       let tier = try openTier(scratch, limit: .mebibytes(1), delivered: delivered)
@@ -113,12 +103,7 @@ import Testing
     var invalidationVersion: InvalidationVersion = 0
     for round in 0..<6 {
       let child = try ChildProcess("invalidate", scratch.store, "\(16 << 20)", "processCrash")
-      var flushed = 0
-      for _ in 0..<Int.random(in: 1...40, using: &generator) {
-        guard let line = child.readLine() else { break }
-        flushed = Int(line) ?? flushed
-      }
-      flushed = child.kill().compactMap { Int($0) }.last ?? flushed
+      let flushed = child.kill(afterLines: Int.random(in: 1...40, using: &generator))
       #expect(flushed > 0)
       let tier = try openTier(scratch)
       let cache = try tier.cache()
