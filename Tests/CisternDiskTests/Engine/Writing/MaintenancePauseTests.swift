@@ -83,6 +83,32 @@ import Testing
     try await tier.close()
   }
 
+  /// A commit needs neither a reader slot nor a file descriptor.
+  @Test func `maintenance without resources pauses, and does not degrade the store`() async throws {
+    let scratch = TemporaryDirectory()
+    let (transactions, lacksResources) = (Transactions(), Switch<Bool>())
+    let delivered = DeliveredReports()
+    let tier = try openTier(
+      scratch, delivered: delivered, interval: .unreachable,
+      faults: transactions.faults(.outOfResources) { $0 > 1 && lacksResources.peek() == true })
+    let cache = try tier.cache()
+    for number in 0..<10 { cache.put("k\(number)", value(number, size: 100), tags: ["tag"]) }
+    try await tier.flush()
+    lacksResources.set(true)
+    transactions.beginCounting()
+    _ = cache.stageInvalidation(.tag("tag"))
+    try await tier.flush()
+    let engine = tier.engine
+    while engine.mode == .active, engine.monitor.withLock({ $0.maintenancePausedUntil == nil }) { await Task.yield() }
+    #expect(engine.mode == .active)
+    lacksResources.set(false)
+    cache.put("later", bytes("later"))
+    try await tier.purge()
+    #expect(cache.keys() == ["later"])
+    #expect(delivered.reportCodes == [])
+    try await tier.close()
+  }
+
   /// The map counts as full as long as another process has a reader slot, which only its clearing ends.
   @Test func `maintenance pauses shortly for another process's read, and goes on when that process was killed`()
     async throws
