@@ -92,13 +92,17 @@ extension Cache {
       let (value, number) = numberedValue(forKey: key)
       return Change(
         number: number, event: value.map { .updated(key, $0) } ?? .removed(key, .explicit), context: initial)
-    } _: { [weak self] change in
+    } _: { [weak self] change, mailbox in
       // A change since the registration came first, and shows the current value.
       if change.context == initial, shown.withLock({ $0.hasBegun }) { return }
-      // Looked up without the lock.
+      // Looked up without the lock, and before the mailbox is asked. The mailbox has each change that the value
+      // includes.
       let current: (Value?, ChangeNumber)? =
         if case .invalidated = change.event { self?.numberedValue(forKey: key) } else { nil }
-      if let value = shown.withLock({ $0.take(change) { current } }) { handler(value) }
+      let isLast = mailbox.isEmpty
+      let values = shown.withLock { $0.takeEach(change, current: current, isLast: isLast) }
+      // The handler may end the observation between two values.
+      for value in values where !mailbox.hasEnded { handler(value) }
     }
   }
 

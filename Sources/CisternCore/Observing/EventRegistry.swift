@@ -56,7 +56,7 @@ final class EventRegistry<Key: Hashable & Sendable>: Sendable {
   func observe(
     on execution: HandlerExecution? = nil, _ handler: @escaping @Sendable (CacheEvent<Key>) -> Void
   ) -> ObservationToken {
-    let mailbox = HandlerMailbox(on: execution ?? self.execution) { handler($0.event()) }
+    let mailbox = HandlerMailbox(on: execution ?? self.execution) { event, _ in handler(event.event()) }
     return ObservationToken(Subscription(.everything, mailbox, in: center))
   }
 

@@ -5,7 +5,8 @@ import Locking
 /// The job runs on a handler thread, or in a task if the user chose an executor or the main actor. A handler that
 /// blocks its thread delays no other observer, as long as more threads are available.
 final class HandlerMailbox: Mailbox {
-  typealias Handler = @Sendable (ErasedChange) -> Void
+  /// A handler receives a change, and can ask the mailbox about its state.
+  typealias Handler = @Sendable (ErasedChange, HandlerMailbox) -> Void
 
   private struct State {
     var changes: HandlerState
@@ -20,6 +21,11 @@ final class HandlerMailbox: Mailbox {
     self.execution = execution
     state = Guarded(State(changes: .idle(ChangeBuffer(.unbounded)), handler: handler))
   }
+
+  /// Whether the handler has received all changes so far.
+  var isEmpty: Bool { state.withLock { $0.changes.isEmpty } }
+  /// Whether the handler must not be called any more.
+  var hasEnded: Bool { state.withLock { $0.handler == nil } }
 
   func append(_ change: ErasedChange) -> Bool {
     state.withLock { $0.changes.append(change) }
@@ -62,7 +68,7 @@ final class HandlerMailbox: Mailbox {
   private func callHandlerForSome() -> Bool {
     for _ in 0..<32 {
       guard let (change, handler) = next() else { return false }
-      handler(change)
+      handler(change, self)
     }
     return true
   }

@@ -39,6 +39,14 @@ enum HandlerState: Sendable {
     return true
   }
 
+  /// Whether no change waits for the handler.
+  var isEmpty: Bool {
+    switch self {
+    case .idle(let buffer), .due(let buffer), .delivering(let buffer): buffer.isEmpty
+    case .ended: true
+    }
+  }
+
   /// Removes and returns the next change; nil if the job must stop.
   mutating func next() -> ErasedChange? {
     switch take() {

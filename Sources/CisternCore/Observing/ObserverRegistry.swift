@@ -104,7 +104,7 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     _ scope: ObservationScope<Key>, on execution: HandlerExecution? = nil,
     _ handler: @escaping @Sendable (Change<Key, Value>) -> Void
   ) -> ObservationToken {
-    let mailbox = HandlerMailbox(on: execution ?? self.execution) { handler($0.change()) }
+    let mailbox = HandlerMailbox(on: execution ?? self.execution) { change, _ in handler(change.change()) }
     return ObservationToken(Subscription(ErasedScope(scope), mailbox, in: center))
   }
 
@@ -115,14 +115,14 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
   ///   - execution: The context for the handler; nil for the registry's default.
   ///   - first: Returns the initial change. It is called after the registration, so later changes may precede the
   ///     initial one.
-  ///   - handler: A closure that receives each change.
+  ///   - handler: A closure that receives each change, and the mailbox that calls it.
   /// - Returns: The token that keeps the observation active.
-  package func observe(
+  func observe(
     _ scope: ObservationScope<Key>, on execution: HandlerExecution? = nil,
     beginningWith first: () -> Change<Key, Value>,
-    _ handler: @escaping @Sendable (Change<Key, Value>) -> Void
+    _ handler: @escaping @Sendable (Change<Key, Value>, HandlerMailbox) -> Void
   ) -> ObservationToken {
-    let mailbox = HandlerMailbox(on: execution ?? self.execution) { handler($0.change()) }
+    let mailbox = HandlerMailbox(on: execution ?? self.execution) { handler($0.change(), $1) }
     let subscription = Subscription(ErasedScope(scope), mailbox, in: center)
     if mailbox.append(ErasedChange(first())) { mailbox.startDelivery() }
     return ObservationToken(subscription)
@@ -144,7 +144,7 @@ package final class ObserverRegistry<Key: Hashable & Sendable, Value: Sendable>:
     _ scope: ObservationScope<Key>, on execution: HandlerExecution? = nil,
     _ handler: @escaping @Sendable (ChangeSet<Key, Value>) -> Void
   ) -> ObservationToken {
-    let mailbox = HandlerMailbox(on: execution ?? self.execution) { handler($0.changeSet()) }
+    let mailbox = HandlerMailbox(on: execution ?? self.execution) { set, _ in handler(set.changeSet()) }
     return ObservationToken(Subscription(ErasedScope(scope), mailbox, delivering: .changeSets, in: center))
   }
 
