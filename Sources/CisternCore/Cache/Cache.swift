@@ -57,7 +57,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   struct StoreParts {
     let budget: MemoryBudget
     let evictionPolicy: EvictionPolicyKind
-    let clock: any CacheClock
+    let timeline: WallTimeline
     let taskExecutor: (any TaskExecutor)?
     /// The number of shards; nil to derive it from the limits.
     let shardCount: Int?
@@ -80,7 +80,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     secondTier = storage.secondTier
     codec = storage.codec
     shared = storeParts.shared
-    clock = storeParts.clock
+    clock = storeParts.timeline.clock
     loadPolicy = configuration.loadPolicy
     weigher = configuration.weigher
     edits = EditedKeys()
@@ -90,7 +90,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let parts = CacheParts(
       storage, storeParts,
       lifetimes: Lifetimes(
-        table: table, clock: storeParts.clock, expiry: expiry, measuresAge: configuration.measuresAge,
+        table: table, timeline: storeParts.timeline, expiry: expiry, measuresAge: configuration.measuresAge,
         expiryOfValue: configuration.expiryFromValue),
       observers: observers, edits: edits)
     let keptTags = KeptTags(tagsOfValue: configuration.tagsOfValue, merges: configuration.merge != nil)

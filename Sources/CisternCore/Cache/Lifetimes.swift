@@ -14,13 +14,13 @@ final class Lifetimes<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let measuresAge: Bool
 
   init(
-    table: EntryTable<Key, Value>, clock: any CacheClock, expiry: Expiry, measuresAge: Bool = false,
+    table: EntryTable<Key, Value>, timeline: WallTimeline, expiry: Expiry, measuresAge: Bool = false,
     expiryOfValue: (@Sendable (Value) -> Expiry?)?
   ) {
     self.measuresAge = measuresAge
     self.table = table
-    self.clock = clock
-    timeline = WallTimeline(clock)
+    self.timeline = timeline
+    clock = timeline.clock
     self.expiry = expiry
     self.expiryOfValue = expiryOfValue
     if !expiry.isNever { noteDeadline() }

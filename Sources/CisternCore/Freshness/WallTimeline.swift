@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The time of day of an open store, which ignores a clock that is set back.
+/// The time of day of an open store, which ignores a clock that is set back. All caches of the store share it.
 ///
 /// The result is the later of two times. One is the clock's time of day. The other is the first time of day plus
 /// the time that has passed on the monotonic clock. A clock that is set forward has an effect, which can only
@@ -8,7 +8,8 @@ import Synchronization
 ///
 /// A record that was written while the clock was set forward has a write time in the future after the clock is set
 /// back. The timeline knows how far its own writes were ahead, so that such a record does not count as expired.
-package struct WallTimeline: ~Copyable, Sendable {
+package final class WallTimeline: Sendable {
+  package let clock: any CacheClock
   private let first: WallTime
   private let start: MonotonicTime
   /// The most nanoseconds by which the time of a write was later than the first time plus the time that had passed. It
@@ -17,6 +18,7 @@ package struct WallTimeline: ~Copyable, Sendable {
 
   /// Creates a timeline that begins at the clock's current time.
   package init(_ clock: any CacheClock) {
+    self.clock = clock
     first = clock.wallTime()
     start = clock.now()
   }

@@ -69,6 +69,7 @@ extension Cache {
     let reportLog = ReportLog(handler: store.reportHandler)
     self.init(
       Storage(), expiry: expiry, configuration: settings,
-      storeParts: StoreParts(store, budget: budget, shared: nil, report: { reportLog.add($0) }))
+      storeParts: StoreParts(
+        store, budget: budget, timeline: WallTimeline(store.clock), shared: nil, report: { reportLog.add($0) }))
   }
 }

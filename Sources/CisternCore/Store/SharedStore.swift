@@ -12,6 +12,7 @@ package final class SharedStore: Sendable {
   /// The configuration of the first opening. Later openings have the same one, except for their report handlers.
   let configuration: Store.Configuration
   package let reportLog: ReportLog
+  let timeline: WallTimeline
   let openCaches = OpenCaches()
   /// The directory and its settings, or nil if other stores in this process cannot share this state.
   private let listing: Listing?
@@ -47,6 +48,7 @@ package final class SharedStore: Sendable {
     self.secondTier = secondTier
     self.configuration = configuration
     self.reportLog = reportLog
+    timeline = WallTimeline(configuration.clock)
     self.listing = listing
     pressure = configuration.respondsToMemoryPressure ? PressureResponse(budget: budget) : nil
   }

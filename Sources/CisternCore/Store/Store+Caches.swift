@@ -58,7 +58,7 @@ extension Store {
       Cache.Storage(name: name, secondTier: partition.map(bind), codec: codec), expiry: expiry,
       configuration: configuration,
       storeParts: Cache.StoreParts(
-        shared.configuration, budget: shared.budget, shared: shared,
+        shared.configuration, budget: shared.budget, timeline: shared.timeline, shared: shared,
         report: { [reportLog = shared.reportLog] in reportLog.add($0) }))
     // Two threads may reach this point. The first one enters its cache.
     let first = shared.openCaches.enter(cache, named: name, settings: settings, claim: claim)
@@ -103,12 +103,12 @@ extension Store {
 extension Cache.StoreParts {
   /// Creates the parts of a store, or of a cache without a store if `shared` is nil.
   init(
-    _ configuration: Store.Configuration, budget: MemoryBudget, shared: (any Sendable & AnyObject)?,
-    report: @escaping @Sendable (StoreReport) -> Void
+    _ configuration: Store.Configuration, budget: MemoryBudget, timeline: WallTimeline,
+    shared: (any Sendable & AnyObject)?, report: @escaping @Sendable (StoreReport) -> Void
   ) {
     self.budget = budget
     evictionPolicy = configuration.evictionPolicy
-    clock = configuration.clock
+    self.timeline = timeline
     taskExecutor = configuration.taskExecutor
     shardCount = configuration.shardCount
     self.report = report

@@ -21,4 +21,14 @@ struct CacheWallTimeTests {
     clock.setWallTime(later)
     #expect(cache.wallTime == later)
   }
+
+  @Test func `a cache that is opened after the clock was set back has the time of day of its store`() throws {
+    let clock = ManualClock()
+    let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure(clock: clock))
+    let early = try store.cache("early", of: Int.self, keyedBy: String.self)
+    clock.advance(by: .seconds(5))
+    clock.moveWallTime(by: .seconds(-3_600))
+    let late = try store.cache("late", of: Int.self, keyedBy: String.self)
+    #expect(late.wallTime == early.wallTime)
+  }
 }
