@@ -24,8 +24,9 @@ extension Cache {
   ///   - body: The closure that makes the writes. It runs once, during the call, outside all locks.
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`. `CisternError` if the batch exceeds these bounds, or memory without a disk.
-  ///   `CisternError` also if a value cannot be encoded or merged. In a cache with ``CacheTiers/secondTierOnly``,
-  ///   `CisternError` also if the second tier takes no writes. After an error, nothing is stored.
+  ///   `CisternError` also if a value cannot be encoded or merged, or if a key does not equal itself. In a cache with
+  ///   ``CacheTiers/secondTierOnly``, `CisternError` also if the second tier takes no writes. After an error, nothing is
+  ///   stored.
   /// - Complexity: O(*n*) for *n* keys, whose shards are locked together for that time.
   @inlinable
   @discardableResult

@@ -41,13 +41,15 @@ extension Cache {
   ///     effect, and must not write the key.
   ///   - operation: The closure that confirms the change.
   /// - Returns: The confirmed value; nil if the key has none, was removed concurrently, or no tier takes the value.
-  /// - Throws: The error of `operation`, and `CisternError` if its value cannot be merged.
+  /// - Throws: The error of `operation`, and `CisternError` if its value cannot be merged, or if the key does not equal
+  ///   itself.
   @discardableResult
   public nonisolated(nonsending) func editValue(
     forKey key: Key, options: UpdateOptions = UpdateOptions(), _ change: @escaping @Sendable (Value?) -> Value?,
     confirmedBy operation: () async throws -> Value?
   ) async throws -> Value? {
     try Task.checkCancellation()
+    guard key == key else { throw CisternError.unequalKey(key, in: "editing a value") }
     let edit = EditInProgress<Key>(
       key: table.hashed(key), number: edits.makeNumber(), options: ReplacementOptions(options))
     // The table knows that a key has edits only while the key is watched.

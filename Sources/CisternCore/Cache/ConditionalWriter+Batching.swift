@@ -43,7 +43,8 @@ extension ConditionalWriter {
     }
   }
 
-  /// Reads watched keys, and prepares their writes. Returns the keys that have one.
+  /// Reads watched keys, and prepares their writes. Returns the keys that have one. Throws if a key does not equal
+  /// itself.
   @inlinable
   func prepareTogether(
     _ keys: [HashedKey<Key>], context: WriterContext?, dependsOnCached: Bool,
@@ -52,6 +53,7 @@ extension ConditionalWriter {
     var written: [HashedKey<Key>] = []
     var prepared: [PreparedWrite<Key, Value>] = []
     for key in keys {
+      guard key.key == key.key else { throw .unequalKey(key.key, in: "writing several keys") }
       let snapshot = records.snapshot(of: key, readsValue: dependsOnCached)
       let planned = try plan(key.key, snapshot)
       guard let write = try prepare(planned, of: key, replacing: snapshot, context: context) else { continue }

@@ -80,7 +80,8 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// - Parameter key: The key.
   /// - Returns: The value, or nil if the key is absent.
   public func value(forKey key: Key) -> Value? {
-    seeForItself(key)
+    // The draft could not find the base of a key that does not equal itself.
+    if key == key { seeForItself(key) }
     return read(key, isByUser: true).value
   }
 
@@ -135,6 +136,8 @@ extension Draft {
   }
 
   private func write(_ write: KeyWrite<Value>, to key: Key) {
+    // The save throws then.
+    guard key == key else { return state.withLock { $0.writeUnequalKey(key, write) } }
     while true {
       // In each round: a discard or a save may have ended the watch of the key.
       seeForItself(key)

@@ -55,7 +55,9 @@ struct SavedKey: Sendable {
 extension DraftParent {
   /// Returns whether a key has changed since the draft first used it.
   func isConflict(_ key: Key, of draft: DraftState<Key, Value>) -> Bool {
-    draft.isConflict(key, version: version(of: key), isEqual: isEqual) { usableValue(of: key) }
+    // A key that the draft has not seen is not watched here.
+    draft.hasSeen(key)
+      && draft.isConflict(key, version: version(of: key), isEqual: isEqual) { usableValue(of: key) }
   }
 }
 
@@ -104,6 +106,7 @@ extension Draft: DraftParent {
     var saved: [Key: SavedKey] = [:]
     try policy.check(draft) { isConflict($0, of: draft) }
     for key in draft.batch.keys {
+      guard key == key else { throw .unequalKey(key, in: "saving a draft") }
       let keyState = state.withLock { $0.keyState(of: key) }
       let version = VersionBelow(keyState.count)
       let theirs = policy.isMerge || isEqual != nil ? usableValue(of: key) : nil

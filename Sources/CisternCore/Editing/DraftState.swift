@@ -194,6 +194,9 @@ extension DraftState {
     }
   }
 
+  /// Adds a write of a key that does not equal itself. The key has no base, and a save throws.
+  mutating func writeUnequalKey(_ key: Key, _ write: Write) { batch.write(write, to: key) }
+
   /// Replaces the value that the draft shows for a key with several writes. Returns the former one with its copy of the
   /// key.
   private mutating func replaceMergedValue(of key: Key, by new: Value?) -> (key: Key, value: Value)? {
@@ -208,7 +211,7 @@ extension DraftState {
   ///   longer uses.
   mutating func empty() -> (former: DraftState, unseen: [Key]) {
     let former = self
-    for key in batch.keys {
+    for key in batch.keys where key == key {
       writeCounts.add(to: key)
       renumber(key)
     }

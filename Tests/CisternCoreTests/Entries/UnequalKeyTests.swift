@@ -38,4 +38,81 @@ struct UnequalKeyTests {
     }
     #expect(cache.statistics.inProgressCount == 0)
   }
+
+  private func isInvalidArgument(_ error: any Error) -> Bool { (error as? CisternError)?.code == .invalidArgument }
+
+  @Test func `a batch with a key that does not equal itself throws, and stores nothing`() throws {
+    let store = try Store.inMemory(memoryLimit: .mebibytes(1))
+    let cache = try store.cache("c", of: Int.self, keyedBy: Level.self)
+    #expect {
+      try cache.batch { batch in
+        batch.setValue(1, forKey: Level(1))
+        batch.setValue(2, forKey: Level(.nan))
+      }
+    } throws: { isInvalidArgument($0) }
+    #expect {
+      try store.batch { batch in
+        batch.setValue(1, forKey: Level(1), in: cache)
+        batch.removeValue(forKey: Level(.nan), in: cache)
+      }
+    } throws: { isInvalidArgument($0) }
+    #expect(cache[Level(1)] == nil && cache[Level(.nan)] == nil)
+  }
+
+  @Test func `a draft that wrote a key that does not equal itself throws when it is saved`() throws {
+    let store = try Store.inMemory(memoryLimit: .mebibytes(1))
+    let cache = try store.cache("c", of: Int.self, keyedBy: Level.self)
+    cache[Level(.nan)] = 5
+    let draft = cache.draft()
+    #expect(draft[Level(.nan)] == 5)
+    for draft in [draft, draft.draft()] {
+      draft[Level(1)] = 1
+      draft[Level(.nan)] = 2
+      #expect(draft.conflicts == [] && !draft.isEmpty)
+      #expect { try draft.save() } throws: { isInvalidArgument($0) }
+      draft.discard()
+      draft[Level(2)] = 2
+      try draft.save()
+    }
+    #expect(cache[Level(1)] == nil && cache[Level(2)] == 2 && cache[Level(.nan)] == 5)
+
+    let several = store.draft()
+    several.setValue(1, forKey: Level(1), in: cache)
+    for several in [several, several.draft()] {
+      several.setValue(2, forKey: Level(.nan), in: cache)
+      #expect { try several.save() } throws: { isInvalidArgument($0) }
+    }
+    #expect(cache[Level(1)] == nil)
+  }
+
+  @Test func `an edit of a key that does not equal itself throws before its operation`() async throws {
+    let cache = try Cache<Double, Int>(costLimit: 10, configuration: .ignoringMemoryPressure)
+    await #expect {
+      try await cache.editValue(forKey: .nan) { _ in
+        1
+      } confirmedBy: {
+        Issue.record("the operation ran")
+        return nil
+      }
+    } throws: { isInvalidArgument($0) }
+    #expect(cache[.nan] == nil)
+  }
+}
+
+/// A key with a floating-point number.
+private struct Level: CacheKey {
+  let number: Double
+
+  init(_ number: Double) {
+    self.number = number
+  }
+
+  init?(keyBytes: RawSpan) {
+    guard let bits = UInt64(keyBytes: keyBytes) else { return nil }
+    number = Double(bitPattern: bits)
+  }
+
+  func withKeyBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
+    try number.bitPattern.withKeyBytes(body)
+  }
 }
