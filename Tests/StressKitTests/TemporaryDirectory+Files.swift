@@ -10,6 +10,11 @@ extension TemporaryDirectory {
     let path = path + "/" + name
     guard unsafe mkfifo(path, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
     Thread.detachNewThread {
+      // A reader that ends early must not end the process: the signal of a write goes to its own thread.
+      var signals = sigset_t()
+      unsafe sigemptyset(&signals)
+      unsafe sigaddset(&signals, SIGPIPE)
+      unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
       do {
         let file = FileHandle(forWritingAtPath: path)
         try file?.write(contentsOf: bytes)
