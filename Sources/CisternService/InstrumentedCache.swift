@@ -119,7 +119,7 @@
     /// Records the end of a load that has a value, or found that the origin has none.
     private func finish(
       _ loaded: Loaded<Value>?, of key: Key, _ observer: FetchObserver<Key>,
-      since start: CacheObservation<Key>.LoadStart
+      since start: CacheObservation<Key>.LoadBeginning
     ) {
       // A load that found no value either fetched or joined.
       let source = loaded?.source ?? (observer.hasFetched ? .fetched : .joined)
@@ -130,7 +130,7 @@
 
     /// Records the end of a load that failed.
     private func fail(
-      _ error: any Error, of key: Key, _ observer: FetchObserver<Key>, since start: CacheObservation<Key>.LoadStart
+      _ error: any Error, of key: Key, _ observer: FetchObserver<Key>, since start: CacheObservation<Key>.LoadBeginning
     ) {
       observation.timers.record(LatencyTimers.LoadResult(of: error), from: start.time, to: observation.clock.now())
       // A load that may not fetch waits for no other load either.
@@ -140,7 +140,7 @@
     }
 
     private func recordJoin(
-      of key: Key, _ observer: FetchObserver<Key>, since start: CacheObservation<Key>.LoadStart,
+      of key: Key, _ observer: FetchObserver<Key>, since start: CacheObservation<Key>.LoadBeginning,
       error: (any Error)? = nil
     ) {
       guard let context = observer.joinedContext else { return }

@@ -152,7 +152,7 @@ extension Loader {
   @inlinable
   func decide(
     _ key: HashedKey<Key>, for request: BulkRequest<Key, Value>, priority: TaskPriority, work: FlightWork
-  ) -> LoadDecision {
+  ) -> LoadAction {
     let options = request.options
     if !options.describes, let value = usableValue(of: key, accepting: request.policy.demand) {
       return .use(Loaded(value: value, source: .memory))

@@ -145,7 +145,7 @@ extension Loader {
   func decide(
     _ key: HashedKey<Key>, _ options: LoadOptions?, priority: TaskPriority, work: FlightWork? = nil,
     lendsPermit: @autoclosure () -> Bool = WorkIdentity.enclosing != nil
-  ) -> LoadDecision {
+  ) -> LoadAction {
     let policy = options?.policy ?? settings.policy
     var demand = policy.demand
     demand.isShownByEdits = records.isShownByEdits(key.key)

@@ -29,7 +29,7 @@
 
     /// Records the span of a load that joined, from its beginning until now, with links to the fetches that it waited
     /// for.
-    func recordJoin(key: Key?, since start: LoadStart, links: [ServiceContext], error: (any Error)? = nil) {
+    func recordJoin(key: Key?, since start: LoadBeginning, links: [ServiceContext], error: (any Error)? = nil) {
       guard !links.isEmpty else { return }
       let span = instruments.tracer.startSpan("cache.join", at: start.instant)
       span.attributes[LabelName.cache] = name
@@ -48,7 +48,7 @@
     }
 
     /// The beginning of a load, on the cache's clock and on the tracer's.
-    struct LoadStart {
+    struct LoadBeginning {
       let time: MonotonicTime
       let instant: DefaultTracerClock.Timestamp
 
@@ -58,6 +58,6 @@
       }
     }
 
-    func startLoad() -> LoadStart { LoadStart(clock) }
+    func startLoad() -> LoadBeginning { LoadBeginning(clock) }
   }
 #endif

@@ -1,7 +1,7 @@
 extension Loader {
-  /// The decision about a load of one key.
+  /// The action of a load of one key after the decision of its entry.
   @usableFromInline
-  enum LoadDecision {
+  enum LoadAction {
     case use(Loaded<Value>)
     /// The value is there. The caller starts the flight.
     case useAndRefresh(Loaded<Value>, Flight<Value>)
