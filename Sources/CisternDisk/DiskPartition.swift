@@ -52,7 +52,7 @@ package final class DiskPartition: RecordReaderOwner {
     return partition.lostRecord(ofKey: key)?.schemaVersion
   }
 
-  package var mustRemoveAll: Bool { partition.wholeLoss.mustRemoveAll && !owner.isClosed }
+  package var mustRemoveAll: Bool { partition.clearState.mustClear && !owner.isClosed }
 
   package func requireRemovalOfAll() {
     if !owner.isClosed { engine.requireRemovalOfAll(of: partition) }
@@ -60,9 +60,9 @@ package final class DiskPartition: RecordReaderOwner {
 
   package var hasLostKeys: Bool { !partition.lostKeys.isEmpty }
 
-  package var hasLostFile: Bool { partition.wholeLoss.hasLostFile }
+  package var hasLostFile: Bool { partition.clearState.hasLostFile }
 
-  package func acknowledgeFileLoss() -> Bool { partition.wholeLoss.acknowledgeFileLoss() }
+  package func acknowledgeFileLoss() -> Bool { partition.clearState.acknowledgeFileLoss() }
 
   package var lostKeys: [[UInt8]] { partition.lostKeys.all }
 

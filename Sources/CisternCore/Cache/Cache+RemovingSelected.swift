@@ -89,7 +89,7 @@ extension Cache {
     let pending = partition.lostKeys
     let losses = token.losses
     let keys = (pending + losses.keys).compactMap { secondTier.key($0) }
-    let isListed = !hasLostFile && partition.listsLostKeys && losses.wholeLosses == 0
+    let isListed = !hasLostFile && partition.listsLostKeys && losses.lossesOfAll == 0
     return isListed ? keys : keys + keysInMemory
   }
 

@@ -139,7 +139,7 @@ extension Loader {
   ///   - work: The work of a new flight, if it fetches for other keys, too. If the second tier has the value, the key's
   ///     flight leaves this work.
   ///   - lendsPermit: Whether the wait must lend the permit of a fetch that encloses it.
-  /// - Returns: The decision.
+  /// - Returns: The action.
   @inlinable
   @inline(__always)
   func decide(

@@ -10,7 +10,7 @@ final class OpenWalks: Sendable {
   struct Losses: Sendable {
     fileprivate(set) var keys: [[UInt8]] = []
     /// The number of times that the list was given up, because any key in memory may have lost its record.
-    fileprivate(set) var wholeLosses = 0
+    fileprivate(set) var lossesOfAll = 0
   }
 
   /// The number of keys after which the list is given up.
@@ -69,7 +69,7 @@ extension OpenWalks.Losses {
 
   fileprivate mutating func giveUpList() {
     keys = []
-    wholeLosses += 1
+    lossesOfAll += 1
   }
 }
 

@@ -14,8 +14,8 @@ extension EntryWalk {
     let pending = records.secondTier?.partition.lostKeys ?? []
     let listsLostKeys = records.secondTier?.partition.listsLostKeys ?? true
     let losses = token.losses
-    if hasLostFile || !listsLostKeys || losses.wholeLosses != wholeLosses {
-      wholeLosses = losses.wholeLosses
+    if hasLostFile || !listsLostKeys || losses.lossesOfAll != lossesOfAll {
+      lossesOfAll = losses.lossesOfAll
       listedLosses = 0
       candidates = Self.candidates(of: records, prefix: selection.prefix, after: position)
     }

@@ -26,7 +26,7 @@ struct EntryWalk<Key: CacheKey, Value: Sendable>: Sendable {
   let token: WalkToken
   /// The losses in the token that the candidates contain.
   var listedLosses = 0
-  var wholeLosses = 0
+  var lossesOfAll = 0
   /// All records behind a former position. Nil for a tier that lists a part of them in each call.
   var listed: ListedRecords?
 

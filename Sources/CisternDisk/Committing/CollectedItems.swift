@@ -28,31 +28,31 @@ struct CollectedItems {
   private var links = BatchLinks()
   private let partitionRanks: Int
 
-  init(_ batches: [PartitionBatch]) {
-    partitionRanks = batches.count * 2
-    for batch in batches { links.join(batch.links) }
-    for (number, batch) in batches.enumerated() {
-      if batch.removesAll { count += 1 }
-      count += batch.invalidated?.invalidations.count ?? 0
-      for writes in batch.writes {
+  init(_ parts: [PartitionChanges]) {
+    partitionRanks = parts.count * 2
+    for changes in parts { links.join(changes.links) }
+    for (number, changes) in parts.enumerated() {
+      if changes.clears { count += 1 }
+      count += changes.invalidated?.invalidations.count ?? 0
+      for writes in changes.writes {
         writes.forEach { entry in
           bytes += entry.size
           count += 1
-          guard entry.clearCount == batch.clearCount else { return }
-          add(entry, of: batch, at: number)
+          guard entry.clearCount == changes.clearCount else { return }
+          add(entry, of: changes, at: number)
         }
       }
     }
   }
 
-  private mutating func add(_ entry: StagedEntry, of batch: PartitionBatch, at number: Int) {
+  private mutating func add(_ entry: StagedEntry, of changes: PartitionChanges, at number: Int) {
     let key = entry.write.key
     let unit = entry.batch.map { unitNumber(of: links.root(of: $0)) }
     // Keys that are digested follow the others of their partition.
     let rank = unit?.number ?? number * 2 + (key.count > DiskKey.longestDirectKey ? 1 : 0)
     places.append(Place(rank: rank, prefix: Self.prefix(of: key.rawSpan), index: items.count))
     units.append(unit)
-    items.append(CommitGroup.Item(partition: batch.partition, entry: entry))
+    items.append(CommitGroup.Item(partition: changes.partition, entry: entry))
   }
 
   /// Returns the unit of a batch. Units have numbers in the order of their first items.

@@ -16,7 +16,7 @@ struct CommitGroup {
     let number: Int
   }
 
-  private(set) var batches: [PartitionBatch]
+  private(set) var changes: [PartitionChanges]
   /// The change for partitions that are not open; nil for none.
   let unopened: UnopenedChange?
   private let taken: [Item]
@@ -33,11 +33,11 @@ struct CommitGroup {
   private(set) var takenCount: Int
 
   init(
-    batches: [PartitionBatch], unopened: UnopenedChange? = nil, through: CommitTicket,
+    changes: [PartitionChanges], unopened: UnopenedChange? = nil, through: CommitTicket,
     batchTickets: [BatchNumber: CommitTicket] = [:], partBytes: Int = .max
   ) {
-    var collected = CollectedItems(batches)
-    self.batches = batches
+    var collected = CollectedItems(changes)
+    self.changes = changes
     self.unopened = unopened
     self.through = through
     ticketsOfUnits = collected.tickets(of: batchTickets)
@@ -55,14 +55,14 @@ struct CommitGroup {
       let (repeated, newest) = partition.invalidations.beginRepeating()
       if repeated.isEmpty { continue }
       takenCount += repeated.count
-      let place = batches.firstIndex { $0.partition === partition } ?? batches.count
-      if place == batches.count {
-        batches.append(
-          PartitionBatch(
-            partition: partition, clearCount: partition.clearCount, removesAll: false, writes: [], links: BatchLinks()))
+      let index = changes.firstIndex { $0.partition === partition } ?? changes.count
+      if index == changes.count {
+        changes.append(
+          PartitionChanges(
+            partition: partition, clearCount: partition.clearCount, clears: false, writes: [], links: BatchLinks()))
       }
-      let known = batches[place].invalidated?.invalidations ?? [:]
-      batches[place].invalidated = (
+      let known = changes[index].invalidated?.invalidations ?? [:]
+      changes[index].invalidated = (
         invalidations: known.merging(repeated) { max($0, $1) }, invalidationVersion: newest
       )
     }
@@ -73,11 +73,11 @@ struct CommitGroup {
   /// The partition has not staged the clear itself. If another file is open before the group ends, the group commits
   /// the clear there, too, or stages it again.
   mutating func takeCommittedClear(of partition: Partition) {
-    if batches.contains(where: { $0.partition === partition }) { return }
-    partition.noteCommittedRemoval()
-    batches.append(
-      PartitionBatch(
-        partition: partition, clearCount: partition.clearCount, removesAll: true, writes: [], links: BatchLinks()))
+    if changes.contains(where: { $0.partition === partition }) { return }
+    partition.noteCommittedClear()
+    changes.append(
+      PartitionChanges(
+        partition: partition, clearCount: partition.clearCount, clears: true, writes: [], links: BatchLinks()))
   }
 
   /// The item at a position of the commit order.
@@ -133,7 +133,7 @@ struct CommitGroup {
   /// Returns the conflict of a record of the item or batch at the position with the codec that the file names, and its
   /// partition.
   func formatConflict(at position: Int) -> (partition: Partition, conflict: FormatConflict)? {
-    guard position < count, batches.contains(where: { $0.partition.formats.hasConflicts }) else { return nil }
+    guard position < count, changes.contains(where: { $0.partition.formats.hasConflicts }) else { return nil }
     for index in unit(from: position) {
       let item = self[index]
       guard case .record(_, let metadata, _) = item.entry.write,
@@ -147,7 +147,7 @@ struct CommitGroup {
   var isEmpty: Bool { order.isEmpty && !hasPreliminaries }
 
   /// Whether the group has removals of all records, or invalidations. They are committed before the items.
-  var hasPreliminaries: Bool { unopened != nil || batches.contains { $0.removesAll || $0.invalidated != nil } }
+  var hasPreliminaries: Bool { unopened != nil || changes.contains { $0.clears || $0.invalidated != nil } }
 }
 
 extension CommitGroup.Item {

@@ -14,7 +14,7 @@ final class Partition: Sendable {
   let lostKeys = LostKeys()
   let invalidations = InvalidationTable()
   let formats = PartitionFormats()
-  let wholeLoss = WholeLoss()
+  let clearState = ClearState()
   /// The clear count in the upper 16 bits, and the generation whose records are read in the lower 48 bits.
   ///
   /// A generation of zero means that the partition has no committed records.
@@ -36,7 +36,7 @@ final class Partition: Sendable {
 
   private struct Control: Sendable {
     /// The ticket of the newest clear that the writer thread has not taken.
-    var pendingRemoval: CommitTicket?
+    var pendingClear: CommitTicket?
     /// The clear that the writer thread has taken with the commit group in progress.
     var takenClear = TakenClear.none
     /// The generation in the file as of ``knownTransaction``. Readers do not see it while a clear is not committed.
@@ -157,14 +157,14 @@ final class Partition: Sendable {
     }
   }
 
-  // MARK: Removal of all
+  // MARK: Clears
 
   /// Clears the partition: hides all of its records, and releases its staged writes.
   ///
   /// `makeTicket` runs under the control lock, at the point that orders the clear among the partition's writes. In
   /// the result, `isFirst` tells whether the writer thread had no earlier clear to take, and `freed` counts the
   /// released writes.
-  func removeAll(makeTicket: () -> CommitTicket) -> (
+  func clear(makeTicket: () -> CommitTicket) -> (
     ticket: CommitTicket, isFirst: Bool, freed: (bytes: Int, count: Int)
   ) {
     // The void writes and the lost keys are freed outside the lock.
@@ -172,15 +172,15 @@ final class Partition: Sendable {
       // The flag precedes the ticket: the writer thread takes all partitions with the flag up to a ticket.
       isDirty.store(true, ordering: .sequentiallyConsistent)
       let ticket = makeTicket()
-      let isFirst = control.pendingRemoval == nil
-      control.pendingRemoval = ticket
-      wholeLoss.noteClear(isCommitted: false)
+      let isFirst = control.pendingClear == nil
+      control.pendingClear = ticket
+      clearState.noteClear(isCommitted: false)
       let word = visible.load(ordering: .relaxed)
       let clearCount = Partition.clearCount(of: word).next()
       // From this store on, readers see neither staged nor committed records of the old generation.
       visible.store(Partition.word(clearCount, .zero), ordering: .sequentiallyConsistent)
       // After the store: a caller that finds no requirement finds no record from before it either.
-      wholeLoss.noteRemovalOfAll()
+      clearState.noteClearPerformed()
       // Under the lock: otherwise, this clear could remove the losses that follow a later one.
       return (ticket, isFirst, staging.begin(clearCount: clearCount), lostKeys.removeAll())
     }
@@ -188,53 +188,53 @@ final class Partition: Sendable {
   }
 
   /// Requires that the cache clears the partition. A clear in progress does not end the requirement.
-  func requireRemovalOfAll() { control.withLock { _ in wholeLoss.requireRemovalOfAll() } }
+  func requireRemovalOfAll() { control.withLock { _ in clearState.requireClear() } }
 
   /// Hands the staged changes to the writer thread. A clear in them precedes the writes.
-  func beginCommitting() -> PartitionBatch {
+  func beginCommitting() -> PartitionChanges {
     control.withLock { control in
       // Invalidations and writes are taken at one point in time. A write before an invalidation is handed over with it
       // or earlier, and a write after it with it or later. An invalidation that is handed over later gets a greater
       // file version, and conceals the write.
       let (writes, links, invalidated) = staging.beginCommitting { invalidations.beginCommitting() }
-      var batch = PartitionBatch(
-        partition: self, clearCount: clearCount, removesAll: control.pendingRemoval != nil, writes: writes, links: links
+      var changes = PartitionChanges(
+        partition: self, clearCount: clearCount, clears: control.pendingClear != nil, writes: writes, links: links
       )
-      batch.invalidated = invalidated
-      control.takenClear = control.pendingRemoval == nil ? .none : .uncommitted
-      control.pendingRemoval = nil
-      return batch
+      changes.invalidated = invalidated
+      control.takenClear = control.pendingClear == nil ? .none : .uncommitted
+      control.pendingClear = nil
+      return changes
     }
   }
 
-  /// Publishes the generation after the batch is committed. The generation is zero if the partition has no records.
+  /// Publishes the generation after the changes are committed. The generation is zero if the partition has no records.
   func publish(generation: Generation, clearCount: ClearCount, transaction: TransactionNumber) {
     control.withLock { control in
       control.takenClear.noteCommit()
-      wholeLoss.noteClear(isCommitted: control.pendingRemoval == nil)
+      clearState.noteClear(isCommitted: control.pendingClear == nil)
       // A reader can have learned of a later commit, by another process, before this call.
       if transaction >= knownTransaction.load(ordering: .relaxed) {
         control.generation = generation
         knownTransaction.store(transaction, ordering: .releasing)
       }
-      // A later clear will remove this generation. A batch for another file can have the count of that clear.
-      guard self.clearCount == clearCount, control.pendingRemoval == nil else { return }
+      // A later clear will remove this generation. Changes for another file can have the count of that clear.
+      guard self.clearCount == clearCount, control.pendingClear == nil else { return }
       visible.store(Partition.word(clearCount, control.generation), ordering: .releasing)
     }
   }
 
   /// Notes a clear that the commit group in progress has committed, and that was not staged in this partition.
-  func noteCommittedRemoval() { control.withLock { $0.takenClear = .committed } }
+  func noteCommittedClear() { control.withLock { $0.takenClear = .committed } }
 
   /// Ends the commit group of a clear that is committed. The group removes no records from later files.
-  func endCommittedRemoval() { control.withLock { $0.takenClear = .none } }
+  func endCommittedClear() { control.withLock { $0.takenClear = .none } }
 
   /// Stages a clear again after its commit failed. Returns false if a later clear is already pending.
-  func restoreRemoval(_ ticket: CommitTicket) -> Bool {
+  func restoreClear(_ ticket: CommitTicket) -> Bool {
     let isRestored = control.withLock { control in
       control.takenClear = .none
-      if control.pendingRemoval != nil { return false }
-      control.pendingRemoval = ticket
+      if control.pendingClear != nil { return false }
+      control.pendingClear = ticket
       return true
     }
     isDirty.store(true, ordering: .sequentiallyConsistent)
@@ -247,7 +247,7 @@ final class Partition: Sendable {
       guard transaction > knownTransaction.load(ordering: .relaxed) else { return }
       control.generation = generation
       // A clear of this process that is not yet committed will come after every commit in the snapshot.
-      if control.pendingRemoval == nil, !control.takenClear.hidesRecords {
+      if control.pendingClear == nil, !control.takenClear.hidesRecords {
         visible.store(Partition.word(clearCount, generation), ordering: .releasing)
       }
       knownTransaction.store(transaction, ordering: .releasing)
@@ -261,7 +261,7 @@ final class Partition: Sendable {
   func forgetFile(repeatingEndedUpTo limit: Int = 0) -> Int {
     control.withLock { control in
       control.takenClear.noteOtherFile()
-      if control.takenClear.hidesRecords { wholeLoss.noteClear(isCommitted: false) }
+      if control.takenClear.hidesRecords { clearState.noteClear(isCommitted: false) }
       control.generation = .zero
       visible.store(Partition.word(clearCount, .zero), ordering: .releasing)
       knownTransaction.store(.zero, ordering: .releasing)
@@ -283,7 +283,7 @@ final class Partition: Sendable {
 
   /// Notifies all openings of the partition of record losses. The caller must not hold a lock or a transaction.
   func report(_ losses: [RecordLoss]) {
-    guard !losses.isEmpty || wholeLoss.hasLostFile else { return }
+    guard !losses.isEmpty || clearState.hasLostFile else { return }
     let handlers = control.withLock { Array($0.handlers.values) }
     for handler in handlers { handler(losses) }
     // The handlers have acknowledged the losses. Without a handler, no cache does so.

@@ -11,34 +11,34 @@ import Testing
     let partition = Partition(name: "values")
     partition.learn(generation: 1, transaction: 1)
     #expect(partition.generation == 1)
-    _ = partition.removeAll { 1 }
-    // Another file is open. The batch of its repeated invalidations begins after the clear.
+    _ = partition.clear { 1 }
+    // Another file is open. Its repeated invalidations are taken after the clear.
     _ = partition.forgetFile()
     partition.learn(generation: 1, transaction: 1)
     partition.publish(generation: 1, clearCount: partition.clearCount, transaction: 2)
-    #expect(partition.generation == .zero && partition.wholeLoss.hidesRecords)
-    let batch = partition.beginCommitting()
-    #expect(batch.removesAll)
-    partition.publish(generation: 2, clearCount: batch.clearCount, transaction: 3)
-    #expect(partition.generation == 2 && !partition.wholeLoss.hidesRecords)
+    #expect(partition.generation == .zero && partition.clearState.hidesRecords)
+    let changes = partition.beginCommitting()
+    #expect(changes.clears)
+    partition.publish(generation: 2, clearCount: changes.clearCount, transaction: 3)
+    #expect(partition.generation == 2 && !partition.clearState.hidesRecords)
   }
 
   @Test func `another file shows no records until the commit group of a clear has removed them there, too`() {
     let partition = Partition(name: "values")
     partition.learn(generation: 1, transaction: 1)
-    _ = partition.removeAll { 1 }
-    let batch = partition.beginCommitting()
-    partition.publish(generation: 2, clearCount: batch.clearCount, transaction: 2)
-    #expect(partition.generation == 2 && !partition.wholeLoss.hidesRecords)
+    _ = partition.clear { 1 }
+    let changes = partition.beginCommitting()
+    partition.publish(generation: 2, clearCount: changes.clearCount, transaction: 2)
+    #expect(partition.generation == 2 && !partition.clearState.hidesRecords)
     _ = partition.forgetFile()
     partition.learn(generation: 1, transaction: 1)
-    #expect(partition.generation == .zero && partition.wholeLoss.hidesRecords)
-    partition.publish(generation: 2, clearCount: batch.clearCount, transaction: 2)
-    #expect(partition.generation == 2 && !partition.wholeLoss.hidesRecords)
-    partition.endCommittedRemoval()
+    #expect(partition.generation == .zero && partition.clearState.hidesRecords)
+    partition.publish(generation: 2, clearCount: changes.clearCount, transaction: 2)
+    #expect(partition.generation == 2 && !partition.clearState.hidesRecords)
+    partition.endCommittedClear()
     _ = partition.forgetFile()
     partition.learn(generation: 1, transaction: 1)
-    #expect(partition.generation == 1 && !partition.wholeLoss.hidesRecords)
+    #expect(partition.generation == 1 && !partition.clearState.hidesRecords)
   }
 
   /// Stages a batch that does not fit into the transaction of a clear and an invalidation, so that its commit group has

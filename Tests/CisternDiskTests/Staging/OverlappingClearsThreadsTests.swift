@@ -72,7 +72,7 @@ import Testing
         for _ in 0..<Self.count * 50 {
           let clearCount = partition.clearCount
           engine.requireRemovalOfAll(of: partition)
-          if partition.wholeLoss.mustRemoveAll { continue }
+          if partition.clearState.mustClear { continue }
           #expect(partition.clearCount != clearCount, "no clear has followed")
         }
         isDone.set(true)

@@ -167,7 +167,7 @@ import Testing
     let fixture = try await Fixture()
     let partition = try #require(fixture.cache.secondTier).partition
     guard case .staged(let ticket) = partition.put("staged", [1]) else { throw Unexpected() }
-    fixture.tier.engine.partition(named: "values").wholeLoss.requireRemovalOfAll()
+    fixture.tier.engine.partition(named: "values").clearState.requireClear()
     fixture.cache.removeValue(forKey: "disk")
     await #expect(throws: CisternError.self) { try await partition.waitForCommit(ticket) }
     await #expect(throws: CisternError.self) { try await fixture.store.flush() }

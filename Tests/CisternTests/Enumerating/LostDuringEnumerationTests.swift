@@ -91,7 +91,7 @@ import Testing
       }.result
       while changes.count < 2 { await Task.yield() }
       try #require(changes.elements.last == "removed(\"edited\", CisternCore.RemovalCause.explicit)")
-      try #require(walk.token.losses.keys.isEmpty && walk.token.losses.wholeLosses == 0)
+      try #require(walk.token.losses.keys.isEmpty && walk.token.losses.lossesOfAll == 0)
     }
   }
 

@@ -23,7 +23,7 @@ extension DiskEngine {
     switch change {
     case .refused where hasCache:
       // Nothing is left to remove while an uncommitted clear hides all records.
-      if !partition.wholeLoss.hidesRecords || !partition.staging.isEmpty { requireRemovalOfAll(of: partition) }
+      if !partition.clearState.hidesRecords || !partition.staging.isEmpty { requireRemovalOfAll(of: partition) }
       return (invalidationVersion, nextTicket())
     case .refused: return (invalidationVersion, stageRemovalOfAll(of: partition))
     case .added(let added):
@@ -38,18 +38,18 @@ extension DiskEngine {
   /// Requires that the cache clears the partition.
   func requireRemovalOfAll(of partition: Partition) {
     // A fork can have copied the partition's lock while it was held.
-    if isInherited { partition.wholeLoss.requireRemovalOfAll() } else { partition.requireRemovalOfAll() }
+    if isInherited { partition.clearState.requireClear() } else { partition.requireRemovalOfAll() }
   }
 
   /// Stages the removal of every record of the partition.
   func stageRemovalOfAll(of partition: Partition) -> CommitTicket {
     if isInherited || mode == .closed {
-      partition.wholeLoss.noteRemovalOfAll()
+      partition.clearState.noteClearPerformed()
       return .zero
     }
-    let isLoss = partition.wholeLoss.mustRemoveAll
+    let isLoss = partition.clearState.mustClear
     if isLoss { failStagedRecords(of: partition) }
-    let (ticket, isFirst, freed) = partition.removeAll { nextTicket() }
+    let (ticket, isFirst, freed) = partition.clear { nextTicket() }
     stagedBytes.subtract(freed.bytes, ordering: .relaxed)
     // The removal itself counts as one staged write, so that the writer thread commits it.
     let change = (isFirst ? 1 : 0) - freed.count

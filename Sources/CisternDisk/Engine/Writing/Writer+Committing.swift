@@ -52,24 +52,24 @@ extension Writer {
   private func takeGroup() -> CommitGroup {
     // Each ticket is assigned under the lock that makes its write visible to the hand-over. Every write up to
     // `through` is therefore taken here, or was taken earlier.
-    let (through, batches, unopened, batchTickets) = engine.withoutOpenBatches {
+    let (through, changes, unopened, batchTickets) = engine.withoutOpenBatches {
       let through = engine.newestTicket
       let partitions = engine.partitions
       let unopened = engine.unopened.withLock { $0.beginCommitting() }.map {
         UnopenedChange(
           change: $0, openNames: Set(partitions.map(\.name)), largestSize: engine.limits.invalidationBytes)
       }
-      let batches = partitions.compactMap { partition in
+      let changes = partitions.compactMap { partition in
         partition.isDirty.exchange(false, ordering: .sequentiallyConsistent) ? partition.beginCommitting() : nil
       }
       let batchTickets = engine.batchTickets.withLock { tickets in
         defer { tickets = [:] }
         return tickets
       }
-      return (through, batches, unopened, batchTickets)
+      return (through, changes, unopened, batchTickets)
     }
     return CommitGroup(
-      batches: batches, unopened: unopened, through: through, batchTickets: batchTickets,
+      changes: changes, unopened: unopened, through: through, batchTickets: batchTickets,
       partBytes: engine.limits.groupPartBytes)
   }
 
@@ -139,8 +139,8 @@ extension Writer {
     let (outcome, number, position) = try withStep(in: file) {
       (step, transaction) throws(LMDBError) -> (StepOutcome, TransactionNumber, Int) in
       if !commit.arePreliminariesCommitted { try putPreliminaries(of: group, &step, in: &transaction.transaction) }
-      for batch in group.batches where !batch.writes.isEmpty {
-        try step.putFormats(of: batch.partition, in: &transaction.transaction)
+      for changes in group.changes where !changes.writes.isEmpty {
+        try step.putFormats(of: changes.partition, in: &transaction.transaction)
       }
       var position = start
       step.records.setPosition(start)
@@ -245,10 +245,10 @@ extension Writer {
   private func putPreliminaries(
     of group: CommitGroup, _ step: inout WriteStep, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    for batch in group.batches {
-      if batch.removesAll { try step.removeAll(of: batch.partition, in: &transaction) }
-      if let (invalidations, invalidationVersion) = batch.invalidated {
-        try step.put(invalidations, invalidationVersion: invalidationVersion, of: batch.partition, in: &transaction)
+    for changes in group.changes {
+      if changes.clears { try step.removeAll(of: changes.partition, in: &transaction) }
+      if let (invalidations, invalidationVersion) = changes.invalidated {
+        try step.put(invalidations, invalidationVersion: invalidationVersion, of: changes.partition, in: &transaction)
       }
     }
     if let unopened = group.unopened { try step.put(unopened, in: &transaction) }
@@ -276,13 +276,13 @@ extension Writer {
     }
     openPartitions(outcome, &commit)
     for (partition, format) in outcome.formats { partition.formats.noteWritten(format) }
-    for batch in commit.group.batches {
-      let identity = ObjectIdentifier(batch.partition)
+    for changes in commit.group.changes {
+      let identity = ObjectIdentifier(changes.partition)
       guard let generation = outcome.generations[identity] else { continue }
-      batch.partition.publish(generation: generation, clearCount: batch.clearCount, transaction: transaction)
-      if generation == .zero { batch.partition.counters.set(GenerationCounts()) }
+      changes.partition.publish(generation: generation, clearCount: changes.clearCount, transaction: transaction)
+      if generation == .zero { changes.partition.counters.set(GenerationCounts()) }
       // The counts are nil if the step did not read them. The published counts are then still correct.
-      if let counts = outcome.counts[generation] ?? nil { batch.partition.counters.set(counts) }
+      if let counts = outcome.counts[generation] ?? nil { changes.partition.counters.set(counts) }
     }
     file.knownTransaction.store(transaction, ordering: .releasing)
     engine.counters.commits.count()

@@ -10,14 +10,14 @@ extension Writer {
   func finish(_ commit: CommitState) {
     var keptBytes = 0
     var keptCount = 0
-    for batch in commit.group.batches {
-      let removals = restoreUnwritten(of: batch, commit)
+    for changes in commit.group.changes {
+      let removals = restoreUnwritten(of: changes, commit)
       keptBytes += removals.bytes
       keptCount += removals.count
       if !commit.arePreliminariesCommitted {
-        keptCount += restorePreliminaries(of: batch, through: commit.group.through)
-      } else if batch.removesAll {
-        batch.partition.endCommittedRemoval()
+        keptCount += restorePreliminaries(of: changes, through: commit.group.through)
+      } else if changes.clears {
+        changes.partition.endCommittedClear()
       }
     }
     if commit.group.unopened != nil {
@@ -38,39 +38,39 @@ extension Writer {
   /// Ends the commit of a partition's staged writes. Stages a removal for each record that could not be committed.
   ///
   /// - Returns: The size in bytes and the number of these removals.
-  private func restoreUnwritten(of batch: PartitionBatch, _ commit: CommitState) -> (bytes: Int, count: Int) {
+  private func restoreUnwritten(of changes: PartitionChanges, _ commit: CommitState) -> (bytes: Int, count: Int) {
     let unwritten = commit.unwritten
     var bytes = 0
     var count = 0
-    batch.partition.staging.finishCommitting { entry in
-      unwritten.contains(entry.ticket) && entry.clearCount == batch.clearCount
+    changes.partition.staging.finishCommitting { entry in
+      unwritten.contains(entry.ticket) && entry.clearCount == changes.clearCount
     } replacing: { entry in
       if entry.isRewrite { return nil }
       if case .record(let key, let metadata, _) = entry.write {
         let record = LostRecord(
           clearCount: entry.clearCount, invalidationVersion: metadata.localVersion, tags: metadata.tags,
           schemaVersion: metadata.schemaVersion)
-        batch.partition.lostKeys.insert(key, record)
+        changes.partition.lostKeys.insert(key, record)
       }
       let removal = StagedEntry(
         write: .removal(key: entry.write.key), ticket: entry.ticket, clearCount: entry.clearCount,
-        size: StagedWrite.removal(key: entry.write.key).stagedSize, condition: batch.partition.condition(of: entry))
+        size: StagedWrite.removal(key: entry.write.key).stagedSize, condition: changes.partition.condition(of: entry))
       bytes += removal.size
       count += 1
       return removal
     }
-    if !unwritten.isEmpty { batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent) }
+    if !unwritten.isEmpty { changes.partition.isDirty.store(true, ordering: .sequentiallyConsistent) }
     return (bytes, count)
   }
 
   /// Stages the removal of all records, and the invalidations, of a partition again. Returns their number.
-  private func restorePreliminaries(of batch: PartitionBatch, through ticket: CommitTicket) -> Int {
+  private func restorePreliminaries(of changes: PartitionChanges, through ticket: CommitTicket) -> Int {
     var count = 0
-    if let (invalidations, _) = batch.invalidated {
-      if !invalidations.isEmpty { count += batch.partition.invalidations.restore() }
-      batch.partition.isDirty.store(true, ordering: .sequentiallyConsistent)
+    if let (invalidations, _) = changes.invalidated {
+      if !invalidations.isEmpty { count += changes.partition.invalidations.restore() }
+      changes.partition.isDirty.store(true, ordering: .sequentiallyConsistent)
     }
-    if batch.removesAll, batch.partition.restoreRemoval(ticket) { count += 1 }
+    if changes.clears, changes.partition.restoreClear(ticket) { count += 1 }
     return count
   }
 

@@ -125,7 +125,7 @@ extension Writer {
     deviceRoom = DeviceRoom(engine.limits)
     let isOther = fileIdentity != nil && file.identity != fileIdentity
     // Before a reader can miss a record: an enumeration then looks for the keys that memory holds.
-    if isOther { for partition in engine.partitions { partition.wholeLoss.noteFileLoss() } }
+    if isOther { for partition in engine.partitions { partition.clearState.noteFileLoss() } }
     walk = nil
     let isContinued: Bool
     do {

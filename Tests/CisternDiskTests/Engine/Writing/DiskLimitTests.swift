@@ -177,9 +177,9 @@ import Testing
           write: write, ticket: CommitTicket(number: UInt64(number)),
           clearCount: ClearCount(number: UInt16(clearCount)), size: write.stagedSize))
     }
-    let batch = PartitionBatch(
-      partition: partition, clearCount: 1, removesAll: false, writes: [writes], links: BatchLinks())
-    let group = CommitGroup(batches: [batch], through: 3)
+    let changes = PartitionChanges(
+      partition: partition, clearCount: 1, clears: false, writes: [writes], links: BatchLinks())
+    let group = CommitGroup(changes: [changes], through: 3)
     #expect(group.count == 1)
     #expect(group[0].entry.ticket == 2)
     #expect(group.takenCount == 3)

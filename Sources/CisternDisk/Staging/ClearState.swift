@@ -5,30 +5,30 @@ import Synchronization
 ///
 /// The tier does not clear a partition itself, because observers of the cache must learn of it. The cache performs the
 /// clear in the critical sections of all its entries.
-final class WholeLoss: Sendable {
+final class ClearState: Sendable {
   /// Changed under the partition's control lock while the engine is open in this process, so that a clear ends only
   /// requirements from before it.
-  private let removalIsDue = Atomic<Bool>(false)
-  private let fileIsLost = Atomic<Bool>(false)
+  private let isClearRequired = Atomic<Bool>(false)
+  private let isFileLost = Atomic<Bool>(false)
   /// Changed under the partition's control lock only.
   private let hasUncommittedClear = Atomic<Bool>(false)
 
   /// Whether the cache must clear the partition, because the tier can keep no more single removals, or cannot list
   /// its keys.
-  var mustRemoveAll: Bool { removalIsDue.load(ordering: .acquiring) }
+  var mustClear: Bool { isClearRequired.load(ordering: .acquiring) }
 
-  func requireRemovalOfAll() { removalIsDue.store(true, ordering: .releasing) }
+  func requireClear() { isClearRequired.store(true, ordering: .releasing) }
 
   /// Ends the requirement, because the partition was cleared.
-  func noteRemovalOfAll() { removalIsDue.store(false, ordering: .releasing) }
+  func noteClearPerformed() { isClearRequired.store(false, ordering: .releasing) }
 
   /// Whether the file with the committed records was replaced, and the cache has not noticed that.
-  var hasLostFile: Bool { fileIsLost.load(ordering: .acquiring) }
+  var hasLostFile: Bool { isFileLost.load(ordering: .acquiring) }
 
-  func noteFileLoss() { fileIsLost.store(true, ordering: .releasing) }
+  func noteFileLoss() { isFileLost.store(true, ordering: .releasing) }
 
   /// Returns whether the loss was not acknowledged before.
-  func acknowledgeFileLoss() -> Bool { fileIsLost.exchange(false, ordering: .acquiringAndReleasing) }
+  func acknowledgeFileLoss() -> Bool { isFileLost.exchange(false, ordering: .acquiringAndReleasing) }
 
   /// Whether the committed records are hidden by a clear, until its commit removes them.
   var hidesRecords: Bool { hasUncommittedClear.load(ordering: .acquiring) }
@@ -41,7 +41,7 @@ extension Partition {
   func reportFileLoss() {
     report([])
     // A partition without a cache has no observers.
-    _ = wholeLoss.acknowledgeFileLoss()
+    _ = clearState.acknowledgeFileLoss()
   }
 
   /// Returns whether the key has no record to remove, because an uncommitted clear hides it and nothing is staged for
@@ -51,7 +51,7 @@ extension Partition {
   func isRemovedByClear(_ key: [UInt8]) -> Bool {
     let clearCount = clearCount
     var isRemoved = false
-    staging.unlessStaged(key, clearCount: clearCount) { isRemoved = wholeLoss.hidesRecords }
+    staging.unlessStaged(key, clearCount: clearCount) { isRemoved = clearState.hidesRecords }
     if isRemoved { lostKeys.remove(key) }
     return isRemoved
   }
