@@ -93,14 +93,19 @@ extension Cache {
       return Change(
         number: number, event: value.map { .updated(key, $0) } ?? .removed(key, .explicit), context: initial)
     } _: { [weak self] change, mailbox in
-      // A change since the registration came first, and shows the current value.
-      if change.context == initial, shown.withLock({ $0.hasBegun }) { return }
-      // Looked up without the lock, and before the mailbox is asked. The mailbox has each change that the value
-      // includes.
-      let current: (Value?, ChangeNumber)? =
-        if case .invalidated = change.event { self?.numberedValue(forKey: key) } else { nil }
-      let isLast = mailbox.isEmpty
-      let values = shown.withLock { $0.takeEach(change, current: current, isLast: isLast) }
+      var taken = shown.withLock { $0 }
+      func current() -> ShownValue<Key, Value>.Current? {
+        // The order matters: the mailbox has each change that the value includes.
+        let current = self?.numberedValue(forKey: key)
+        return mailbox.isEmpty ? current : nil
+      }
+      let values =
+        if change.context == initial {
+          taken.takeInitial((change.value, change.place), current: current)
+        } else {
+          taken.takeEach(change, current: current)
+        }
+      shown.withLock { $0 = taken }
       // The handler may end the observation between two values.
       for value in values where !mailbox.hasEnded { handler(value) }
     }

@@ -63,4 +63,45 @@ struct ObservedValueTests {
       try #require(seen.elements == [1, nil])
     }
   }
+
+  /// Observes a value of 1 that only the second tier has, and makes changes while it is read for the initial value.
+  private func observe(
+    _ subject: Subject, _ seen: Recorder<Int?>, duringRead changes: @escaping @Sendable (Cache<String, Int>) -> Void
+  ) throws -> ObservationToken {
+    let (cache, tier) = (subject.cache, try #require(subject.tier))
+    cache.setValue(1, forKey: "k", tags: ["mine"])
+    cache.trim(toCost: 0)
+    tier.setAfterLoad { _ in
+      tier.setAfterLoad(nil)
+      changes(cache)
+    }
+    return cache.observeValue(forKey: "k") { seen.record($0) }
+  }
+
+  @Test func `a closure receives an absence that begins during the registration`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor)
+      let seen = Recorder<Int?>()
+      let token = try observe(subject, seen) { cache in
+        cache.setValue(2, forKey: "k", tags: ["mine"])
+        cache.removeAll(tagged: "mine")
+      }
+      for _ in 0..<50 { await Task.yield() }
+      try #require(seen.elements == [2, nil])
+      token.cancel()
+    }
+  }
+
+  @Test func `a closure that is behind misses no value after an invalidation during the registration`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(.twoTiers, on: executor)
+      let seen = Recorder<Int?>()
+      let token = try observe(subject, seen) { $0.removeAll(tagged: "theirs") }
+      subject.cache["k"] = 7
+      subject.cache["k"] = nil
+      for _ in 0..<50 { await Task.yield() }
+      try #require(seen.elements == [1, 7, nil])
+      token.cancel()
+    }
+  }
 }
