@@ -69,16 +69,14 @@ extension EntryTable {
   /// - Returns: The cost of the evicted entry, whose room is still reserved; nil if none was evicted.
   @inlinable
   @inline(never)
-  func evict(
-    inShard index: Int, below density: Float, into evicted: inout Shard<Key, Value>.Evicted,
-    announcing announce: Shard<Key, Value>.EvictionHandler?
-  ) -> Int? {
+  func evict(inShard index: Int, below density: Float, into gone: inout Shard<Key, Value>.Evicted) -> Int? {
     let freed: Int?? = shards.withShardIfAvailable(at: index) { shard in
       defer { priorities.note(shard.policy.lowestDensity, of: index) }
       guard let nominee = shard.policy.nominate(keeping: .none, in: shard.slots.evictionNodes),
         nominee.density < density
       else { return nil }
-      return shard.evict(nominee, budget: budget, into: &evicted, announcing: announce)
+      // Asked inside this section: an observer may have read the victim since the caller entered its own section.
+      return shard.evict(nominee, budget: budget, into: &gone, announcing: isObserved() ? evicted : nil)
     }
     return freed ?? nil
   }

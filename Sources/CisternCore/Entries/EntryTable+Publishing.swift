@@ -42,6 +42,8 @@ extension EntryTable {
         if shards.count > 1 { priorities.note(shard.policy.lowestDensity, of: index) }
         return .done
       }
+      // Another shard can have announced its eviction to an observer that registered during this call.
+      if !gone.isEmpty { unlocked() }
       switch result {
       case .done: return true
       case .declined: return false

@@ -53,6 +53,8 @@ extension EntryTable {
         shard.counters.stores += 1
         return .done
       }
+      // Another shard can have announced its eviction to an observer that registered during this call.
+      if !gone.isEmpty { unlocked() }
       switch setting {
       case .done: return true
       case .declined: return false

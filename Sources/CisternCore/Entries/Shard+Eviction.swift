@@ -108,7 +108,8 @@ extension Shard {
 
   /// Evicts the worst entry of this shard, or the one of another shard if that is clearly worse.
   ///
-  /// The function never waits for another shard. It evicts its own entry if the other shard is locked.
+  /// The function never waits for another shard. It evicts its own entry if the other shard is locked. The other shard
+  /// announces its eviction itself, if the cache has observers then.
   @inlinable
   mutating func evictWorst(
     keeping kept: SlotNumber, in neighborhood: ShardNeighborhood<Key, Value>, into evicted: inout Evicted,
@@ -121,8 +122,7 @@ extension Shard {
       return neighborhood.worse(than: .infinity).map { .shard($0) } ?? .nothing
     }
     if let other = neighborhood.worse(than: own.density),
-      let freed = neighborhood.table.evict(
-        inShard: other, below: own.density, into: &evicted, announcing: announce)
+      let freed = neighborhood.table.evict(inShard: other, below: own.density, into: &evicted)
     {
       return .freed(freed)
     }
@@ -148,6 +148,9 @@ extension Shard {
     case nothing
     case one(Slots.RemovedEntry)
     case several([Slots.RemovedEntry])
+
+    @inlinable
+    var isEmpty: Bool { if case .nothing = self { true } else { false } }
 
     @inlinable
     mutating func append(_ taken: consuming Slots.RemovedEntry) {

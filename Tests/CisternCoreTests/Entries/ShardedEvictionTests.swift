@@ -61,11 +61,11 @@ struct ShardedEvictionTests {
       try #require(before.count > 1)
       #expect(
         table.shards.withShard(at: index) { _ in
-          table.evict(inShard: index, below: .infinity, into: &gone, announcing: nil)
+          table.evict(inShard: index, below: .infinity, into: &gone)
         } == nil)
-      #expect(table.evict(inShard: index, below: 0, into: &gone, announcing: nil) == nil)
+      #expect(table.evict(inShard: index, below: 0, into: &gone) == nil)
       #expect(total() == before)
-      let freed = try #require(table.evict(inShard: index, below: .infinity, into: &gone, announcing: nil))
+      let freed = try #require(table.evict(inShard: index, below: .infinity, into: &gone))
       #expect(total() == (before.cost - freed, before.count - 1))
       // The next density is published, and the room is still reserved.
       if let lowest = table.shards.withShard(at: index, { $0.policy.lowestDensity }) {
@@ -91,5 +91,26 @@ struct ShardedEvictionTests {
     let small = try cache(shardCount: 4, limit: 5_000, policy: .leastMissedBytes)
     _ = try await misses(small, requests, cost: cost)
     #expect((0..<400).count { $0.isMultiple(of: 2) && small.contains($0) } < 150)
+  }
+
+  @Test func `an eviction from another shard is announced to an observer that registered during the write`() throws {
+    let (evicted, delivered) = (Recorder<Int>(), Recorder<Void>())
+    let isRegistered = Switch<Bool>()
+    let budget = MemoryBudget(costLimit: 400)
+    let table = EntryTable<Int, Int>(
+      shardCount: 2, policy: .leastHitDensity, budget: budget,
+      handlers: EntryTable.Handlers(
+        // The observer registers after the writer has entered the section of its own shard.
+        isObserved: {
+          defer { isRegistered.set(true) }
+          return isRegistered.peek() != nil
+        },
+        evicted: { key, _ in evicted.record(key) }, unlocked: { if evicted.count > 0 { delivered.record(()) } }))
+    budget.add(table)
+    for key in 0..<6_000 where evicted.count == 0 {
+      isRegistered.set(nil)
+      _ = table.set(key, cost: UInt32(1 + key % 7), forKey: key, hash: table.hash(key))
+    }
+    #expect(evicted.count == 1 && delivered.count == 1)
   }
 }
