@@ -21,8 +21,9 @@ final class LastAccess: Sendable {
   /// The time when the value is gone if no further use occurs.
   var end: MonotonicTime { MonotonicTime(nanoseconds: last.load(ordering: .relaxed)).advanced(by: idle) }
 
-  /// Records a use.
+  /// Records a use. A look-up can have an earlier time than the value: zero if it began before a value could expire.
   func note(at now: MonotonicTime) {
+    guard now.nanoseconds > last.load(ordering: .relaxed) else { return }
     last.store(now.nanoseconds, ordering: .relaxed)
   }
 

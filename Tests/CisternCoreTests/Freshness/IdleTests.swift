@@ -33,6 +33,15 @@ import Testing
     }
   }
 
+  @Test func `a look-up that began before any value could expire does not move the last use back`() {
+    let hour = MonotonicTime(nanoseconds: 3_600_000_000_000)
+    let uses = LastAccess(idle: 60_000_000_000, last: hour, lastOnDisk: hour)
+    uses.note(at: MonotonicTime(nanoseconds: 0))
+    #expect(uses.end == hour.advanced(by: 60_000_000_000))
+    uses.note(at: hour.advanced(by: 1))
+    #expect(uses.end == hour.advanced(by: 60_000_000_001))
+  }
+
   @Test func `reads of values without an idle time write nothing`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.twoTiers, on: executor, expiry: .after(.seconds(1_000), graceStale: .seconds(50)))
