@@ -26,9 +26,10 @@ extension Cache {
     let fetched = Set(table.keys { $0.flight != nil })
     let (sources, isComplete) = keySources()
     var count = 0
-    for key in Set(sources.keys).union(fetched) {
-      let status = sources[key].map { currentStatus(of: key, in: $0) } ?? .absent
-      guard status != .absent || fetched.contains(key), try isRemoved(key) else { continue }
+    let fetchedAlone = fetched.filter { sources[$0] == nil }
+    for (key, source) in sources.map({ ($0.key, Optional($0.value)) }) + fetchedAlone.map({ ($0, nil) }) {
+      let status = source.map { currentStatus(of: key, in: $0) } ?? .absent
+      guard status != .absent || source == nil || fetched.contains(key), try isRemoved(key) else { continue }
       removeValue(forKey: key, context: context)
       if status == .present { count += 1 }
     }

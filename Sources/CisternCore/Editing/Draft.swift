@@ -61,10 +61,10 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   public func draft() -> Draft { Draft(of: self) }
 
   /// Whether the draft has no unsaved writes.
-  public var isEmpty: Bool { state.withLock { $0.batch.isEmpty } }
+  public var isEmpty: Bool { state.withLock { $0.isEmpty } }
 
   /// The keys with unsaved writes, in the order of their first writes.
-  public var writtenKeys: [Key] { state.withLock { $0.batch.keys } }
+  public var writtenKeys: [Key] { state.withLock { $0.writtenKeys } }
 
   /// Accesses the value of a key: the draft's own if it wrote the key, and otherwise the value below. Setting nil
   /// removes the key.
@@ -137,7 +137,7 @@ extension Draft {
 
   private func write(_ write: KeyWrite<Value>, to key: Key) {
     // The save throws then.
-    guard key == key else { return state.withLock { $0.writeUnequalKey(key, write) } }
+    guard key == key else { return state.withLock { $0.writeUnequalKey(key) } }
     while true {
       // In each round: a discard or a save may have ended the watch of the key.
       seeForItself(key)
@@ -205,7 +205,8 @@ extension Draft {
   ///   - context: The identity of the writer, for ``Change/context``.
   /// - Throws: `CisternError`, as ``Cache/batch(context:_:)`` does. If the policy is to throw, conflicts throw
   ///   ``CisternError/Code/conflict``, with a ``DraftConflictError`` as the cause. In all cases, the draft keeps its
-  ///   writes and can be saved again, for example with another policy.
+  ///   writes and can be saved again, for example with another policy. After a write of a key that does not equal
+  ///   itself, each save throws ``CisternError/Code/invalidArgument`` until a discard.
   public func save(
     onConflict policy: DraftConflictPolicy<Key, Value> = .throw, context: WriterContext? = nil
   ) throws(CisternError) {
@@ -250,6 +251,7 @@ extension Draft {
   ) throws(CisternError) -> WriteOutcome {
     let snapshot = beginComparing()
     defer { endComparing(snapshot) }
+    try snapshot.checkKeys()
     // Without writes, too: the draft then forgets the keys that it has read.
     let saved = try parent.take(snapshot, policy, context: context)
     endSaving(snapshot, saved.keys)

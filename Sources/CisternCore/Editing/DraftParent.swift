@@ -55,9 +55,7 @@ struct SavedKey: Sendable {
 extension DraftParent {
   /// Returns whether a key has changed since the draft first used it.
   func isConflict(_ key: Key, of draft: DraftState<Key, Value>) -> Bool {
-    // A key that the draft has not seen is not watched here.
-    draft.hasSeen(key)
-      && draft.isConflict(key, version: version(of: key), isEqual: isEqual) { usableValue(of: key) }
+    draft.isConflict(key, version: version(of: key), isEqual: isEqual) { usableValue(of: key) }
   }
 }
 
@@ -106,7 +104,6 @@ extension Draft: DraftParent {
     var saved: [Key: SavedKey] = [:]
     try policy.check(draft) { isConflict($0, of: draft) }
     for key in draft.batch.keys {
-      guard key == key else { throw .unequalKey(key, in: "saving a draft") }
       let keyState = state.withLock { $0.keyState(of: key) }
       let version = VersionBelow(keyState.count)
       let theirs = policy.isMerge || isEqual != nil ? usableValue(of: key) : nil

@@ -1,4 +1,15 @@
 extension DraftState {
+  /// Whether the draft has no unsaved writes.
+  var isEmpty: Bool { batch.isEmpty && unequalKey == nil }
+
+  /// The keys with unsaved writes, in the order of their first writes.
+  var writtenKeys: [Key] { batch.keys + (unequalKey.map { [$0] } ?? []) }
+
+  /// Throws if the draft wrote a key that does not equal itself. No save can store such a write.
+  func checkKeys() throws(CisternError) {
+    if let unequalKey { throw .unequalKey(unequalKey, in: "saving a draft") }
+  }
+
   /// Returns whether the key has changed below since the draft first used it. Calls the user's comparison.
   ///
   /// - Parameters:

@@ -7,6 +7,12 @@ extension DraftState {
     let base: DraftBaseNumber?
   }
 
+  /// The draft's own copies of a key that it forgets, and its base.
+  struct ForgottenKey: Sendable {
+    let counted: Key?
+    let base: (key: Key, value: DraftBase<Value>)?
+  }
+
   /// A write, and the value that the draft shows after it.
   struct ShownWrite: Sendable {
     let key: Key

@@ -5,6 +5,8 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   typealias Write = KeyWrite<Value>
 
   private(set) var batch: Batch<Key, Value>
+  /// A written key that does not equal itself. No dictionary would find its write, so that a save throws.
+  private(set) var unequalKey: Key?
   /// The values that the draft shows for keys with several writes, in a cache that merges.
   private var mergedValues: [Key: Value] = [:]
   private var bases: [Key: DraftBase<Value>] = [:]
@@ -123,12 +125,6 @@ extension DraftState {
     return SeenKey(version: VersionBelow(writeCount(of: key)), tags: tags(of: key))
   }
 
-  /// The draft's own copies of a key that it forgets, and its base.
-  struct ForgottenKey: Sendable {
-    let counted: Key?
-    let base: (key: Key, value: DraftBase<Value>)?
-  }
-
   /// Records that a draft of this one no longer uses the key.
   ///
   /// - Parameter key: The key.
@@ -194,8 +190,8 @@ extension DraftState {
     }
   }
 
-  /// Adds a write of a key that does not equal itself. The key has no base, and a save throws.
-  mutating func writeUnequalKey(_ key: Key, _ write: Write) { batch.write(write, to: key) }
+  /// Records the write of a key that does not equal itself.
+  mutating func writeUnequalKey(_ key: Key) { unequalKey = unequalKey ?? key }
 
   /// Replaces the value that the draft shows for a key with several writes. Returns the former one with its copy of the
   /// key.
@@ -211,11 +207,12 @@ extension DraftState {
   ///   longer uses.
   mutating func empty() -> (former: DraftState, unseen: [Key]) {
     let former = self
-    for key in batch.keys where key == key {
+    for key in batch.keys {
       writeCounts.add(to: key)
       renumber(key)
     }
     batch = Batch(layering: batch.layering)
+    unequalKey = nil
     mergedValues = [:]
     var unseen: [Key] = []
     for (key, base) in former.bases {

@@ -80,6 +80,7 @@ extension StoreDraft {
   private func push<Outcome>(
     _ saves: [any StoreDraftSave], _ write: () throws(CisternError) -> Outcome
   ) throws(CisternError) -> Outcome {
+    for save in saves { try save.checkKeys() }
     while true {
       let conflicts = saves.compactMap { save in
         save.conflict().map { (cache: save.identity, name: save.name, error: $0) }

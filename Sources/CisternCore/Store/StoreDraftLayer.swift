@@ -17,6 +17,8 @@ protocol StoreDraftSave: AnyObject {
   var name: String { get }
   /// Whether the save has writes.
   var hasWrites: Bool { get }
+  /// Throws if the draft wrote a key that does not equal itself.
+  func checkKeys() throws(CisternError)
   /// Returns the error with all keys in conflict, if there are any and the policy is to throw.
   func conflict() -> (any Error)?
   /// The write into the cache. Only for a draft over caches.
@@ -88,7 +90,9 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
 
   var identity: ObjectIdentifier { ObjectIdentifier(cache) }
   var name: String { cache.name }
-  var hasWrites: Bool { !snapshot.batch.isEmpty }
+  var hasWrites: Bool { !snapshot.isEmpty }
+
+  func checkKeys() throws(CisternError) { try snapshot.checkKeys() }
 
   func conflict() -> (any Error)? {
     do throws(CisternError) {

@@ -85,6 +85,35 @@ struct UnequalKeyTests {
     #expect(cache[Level(1)] == nil)
   }
 
+  @Test func `a write of a key that does not equal itself during a save makes the next save throw`() throws {
+    for discards in [false, true] {
+      let cache = try Cache<Double, Int>(costLimit: 10, configuration: .ignoringMemoryPressure)
+      let draft = cache.draft()
+      draft[1] = 1
+      // Another writer changes the key, so that the policy is asked.
+      cache[1] = 5
+      let policy = DraftConflictPolicy<Double, Int>.merge { conflict in
+        if discards { draft.discard() }
+        draft[.nan] = 2
+        return conflict.mine
+      }
+      try draft.save(onConflict: policy)
+      #expect(draft.writtenKeys.count == 1 && cache[1] == 1)
+      #expect { try draft.save() } throws: { isInvalidArgument($0) }
+      draft.discard()
+      try draft.save()
+      #expect(cache[.nan] == nil)
+    }
+  }
+
+  @Test func `a removal by a closure finds a key that does not equal itself`() throws {
+    let cache = try Cache<Double, Int>(costLimit: 10, configuration: .ignoringMemoryPressure)
+    cache[.nan] = 1
+    cache[2] = 2
+    #expect(cache.removeAll(where: { $0 != 2 }) == 1)
+    #expect(cache[.nan] == nil && cache[2] == 2)
+  }
+
   @Test func `an edit of a key that does not equal itself throws before its operation`() async throws {
     let cache = try Cache<Double, Int>(costLimit: 10, configuration: .ignoringMemoryPressure)
     await #expect {
