@@ -59,7 +59,8 @@ struct DiskOpening {
     }) { () throws(CisternError) -> DiskFile? in
       do throws(CisternError) {
         let file = opening.options.isReadOnly ? try opening.openToRead(claim) : try opening.openToWrite(claim)
-        claim.share()
+        // A reader without a file does not vouch for it. The next process must check the file.
+        if file == nil { claim.leave() } else { claim.share() }
         return file
       } catch {
         // An exclusive lock that outlives the gate would keep the next opening from its shared lock.

@@ -118,6 +118,24 @@ import Testing
     #expect(scratch.names().contains("data.mdb") == true)
   }
 
+  @Test(arguments: [false, true])
+  func `a reader without a file does not keep the next process from its check`(isMissing: Bool) async throws {
+    let scratch = TemporaryDirectory()
+    try await fill(scratch, count: 1)
+    if isMissing {
+      try FileManager.default.removeItem(at: scratch.dataFile)
+    } else {
+      try Data(repeating: 1, count: 8192).write(to: scratch.dataFile)
+    }
+    let delivered = DeliveredReports()
+    let reader = try openTier(scratch, delivered: delivered, isReadOnly: true)
+    #expect(delivered.reportCodes.contains(.setAside) != isMissing)
+    let claim = try DirectoryClaim(directory: scratch.store, isReadOnly: true)
+    #expect(try claim.withGate({ $0 }) { () throws(SystemError) in claim.isAlone() })
+    claim.leave()
+    try await reader.close()
+  }
+
   @Test func `a file that cannot be opened for a check is an error, not a sound or a damaged one`() async throws {
     let scratch = TemporaryDirectory()
     try await fill(scratch, count: 1)
