@@ -113,7 +113,7 @@ extension OptimisticEdits {
     var confirmation: ShownWrite.Confirmation?
     if step == .confirms || step == .confirmsWhatIsShown {
       let encoded = edited.queue.base.map { writes.encode($0, for: key, options.writeOptions) }
-      staged = encoded?.staged ?? keyBytes.map { .removal(key: $0) }
+      staged = encoded?.staged ?? (snapshot.hasForeignRecord ? nil : keyBytes.map { .removal(key: $0) })
       encodingError = encoded?.encodingError
       confirmation = .stored
       if encoded == nil { confirmation = snapshot.usable == nil ? .stillAbsent : .removed }

@@ -15,7 +15,7 @@ extension SecondTierReader {
     var snapshot = ReadSnapshot<Key, Value>(version: watched.version, flight: watched.isOwn ? flight : nil)
     if !edits.isEmpty, let edited = edits[key.key] {
       noteRead(edited.timing.tags, of: key, watched)
-      add(edited, to: &snapshot)
+      add(edited, of: key, to: &snapshot)
       return snapshot
     }
     guard readsValue else { return snapshot }
@@ -81,7 +81,12 @@ extension SecondTierReader {
   }
 
   @usableFromInline
-  func add(_ edited: EditedKeys<Key, Value>.Edited, to snapshot: inout ReadSnapshot<Key, Value>) {
+  func add(
+    _ edited: EditedKeys<Key, Value>.Edited, of key: HashedKey<Key>, to snapshot: inout ReadSnapshot<Key, Value>
+  ) {
+    if edited.queue.base == nil, let secondTier, case .foreign? = interpretedRecord(of: key, in: secondTier) {
+      snapshot.hasForeignRecord = true
+    }
     let freshness = edited.timing.freshness(at: lifetimes.clock.now())
     snapshot.usable = freshness == .gone ? nil : edited.queue.base
     if !freshness.isFresh { snapshot.isStale = true }

@@ -69,6 +69,27 @@ import Testing
     }
   }
 
+  @Test func `a write that leaves nil keeps a newer version's record, also below an unconfirmed edit`() async throws {
+    let caches = VersionedCaches()
+    try caches.open(version: 2)["a"] = "newer"
+    let older = try caches.open(version: 1)
+    #expect(
+      try await older.editValue(forKey: "a") { _ in
+        nil
+      } confirmedBy: {
+        nil
+      } == nil)
+    #expect(try caches.metadata("a")?.schemaVersion == 2)
+    let edited = try await older.editValue(forKey: "a") { _ in
+      "edited"
+    } confirmedBy: {
+      older.updateValue(forKey: "a") { $0 = nil }
+      return nil
+    }
+    #expect(edited == nil && older["a"] == nil)
+    #expect(try caches.metadata("a")?.schemaVersion == 2)
+  }
+
   @Test(arguments: [false, true])
   func `a newer version's record leaves the second tier unnoticed by observers of an older version`(
     isReplaced: Bool
