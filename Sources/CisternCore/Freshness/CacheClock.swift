@@ -1,6 +1,7 @@
 /// The clocks of a store. Tests can provide their own implementation.
 ///
-/// Any thread may call these methods, and calls are frequent. They must be fast and must not block.
+/// Any thread may call these methods, also under locks and in transactions, and calls are frequent. They must be fast,
+/// must not block, and must not use the cache.
 public protocol CacheClock: Sendable {
   /// Returns the time on a clock that never goes back. All lifetimes in memory are measured on it.
   func now() -> MonotonicTime

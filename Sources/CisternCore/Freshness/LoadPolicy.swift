@@ -82,8 +82,9 @@ public struct LoadPolicy: Sendable, Hashable {
   /// Returns this policy with a timeout, after which the caller stops waiting, whether it started the flight or
   /// joined it.
   ///
-  /// The caller then receives a stale value, if the policy allows one. Otherwise the load throws `CisternError`
-  /// with the code ``CisternError/Code/timedOut``. The time spans all flights that one load waits for.
+  /// The caller then receives a stale value, if the policy allows one. It receives the value that was set during the
+  /// fetch, unless the policy requires a fetched one. Otherwise the load throws `CisternError` with the code
+  /// ``CisternError/Code/timedOut``. The time spans all flights that one load waits for.
   ///
   /// The flight continues and stores its result while other callers wait for it. It is cancelled when the last
   /// caller leaves, unless ``CacheConfiguration/completesAbandonedFlights`` is set. A timeout counts as a failed
