@@ -12,10 +12,10 @@
       fetch: @escaping @Sendable ([Key]) async throws -> [Key: Value]
     ) async throws -> LoadedValues<Key, Value> {
       let keys = Set(keys)
-      let observer = FetchObserver(observation, key: nil)
-      return try await joining(keys, as: observer) {
+      let tracer = FetchTracer(instrumentation, key: nil)
+      return try await joining(keys, as: tracer) {
         try await cache.values(forKeys: keys, expiry: expiry, tags: tags, policy: policy) { missing in
-          try await observer.observe(keys: missing) { try await fetch(missing) }
+          try await tracer.observe(keys: missing) { try await fetch(missing) }
         }
       }
     }
@@ -27,39 +27,39 @@
       fetch: @escaping @Sendable ([FetchContext<Key, Value>]) async throws -> [Key: FetchOutcome<Value>]
     ) async throws -> LoadedValues<Key, Value> {
       let keys = Set(keys)
-      let observer = FetchObserver(observation, key: nil)
-      return try await joining(keys, as: observer) {
+      let tracer = FetchTracer(instrumentation, key: nil)
+      return try await joining(keys, as: tracer) {
         try await cache.load(keys: keys, policy: policy) { contexts in
-          try await observer.observe(keys: contexts.map(\.key)) { try await fetch(contexts) }
+          try await tracer.observe(keys: contexts.map(\.key)) { try await fetch(contexts) }
         }
       }
     }
 
     /// Runs a bulk load, and links it to the fetches of other loads that it waited for.
     private nonisolated(nonsending) func joining(
-      _ keys: Set<Key>, as observer: FetchObserver<Key>, _ load: () async throws -> LoadedValues<Key, Value>
+      _ keys: Set<Key>, as tracer: FetchTracer<Key>, _ load: () async throws -> LoadedValues<Key, Value>
     ) async throws -> LoadedValues<Key, Value> {
-      let start = observation.startLoad()
+      let start = instrumentation.startLoad()
       let records = joinableRecords(of: keys)
       do {
         let loaded = try await load()
-        observation.recordJoin(key: nil, since: start, links: observer.links(to: records))
+        instrumentation.recordJoin(key: nil, since: start, links: tracer.links(to: records))
         return loaded
       } catch {
-        observation.recordJoin(key: nil, since: start, links: observer.links(to: records), error: error)
+        instrumentation.recordJoin(key: nil, since: start, links: tracer.links(to: records), error: error)
         throw error
       }
     }
 
     /// Returns the records of the fetches in progress that a bulk load may join.
     private func joinableRecords(of keys: Set<Key>) -> [FetchRecord] {
-      guard observation.records.count > 0 else { return [] }
+      guard instrumentation.records.count > 0 else { return [] }
       // A load does not wait for the refresh of a value that it has.
-      return observation.records.currentRecords(of: keys.filter { !cache.isInMemory($0) }, limit: 32)
+      return instrumentation.records.currentRecords(of: keys.filter { !cache.isInMemory($0) }, limit: 32)
     }
   }
 
-  extension FetchObserver {
+  extension FetchTracer {
     /// Returns the spans of other loads' fetches. A bulk fetch has several records, and gives one link.
     fileprivate func links(to records: [FetchRecord]) -> [ServiceContext] {
       var leaders: Set<ObjectIdentifier> = [ObjectIdentifier(self)]

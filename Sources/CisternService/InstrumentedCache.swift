@@ -12,7 +12,7 @@
   public final class InstrumentedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The cache itself.
     public let cache: Cache<Key, Value>
-    let observation: CacheObservation<Key>
+    let instrumentation: CacheInstrumentation<Key>
     /// Keeps the log of failures alive.
     private let events: ObservationToken
 
@@ -23,8 +23,8 @@
     ///   - instruments: The back ends of the process.
     public init(_ cache: Cache<Key, Value>, instruments: CacheInstruments) {
       self.cache = cache
-      observation = CacheObservation(name: cache.name, instruments: instruments)
-      let log = EventLog<Key>(cacheName: observation.name, instruments: instruments)
+      instrumentation = CacheInstrumentation(name: cache.name, instruments: instruments)
+      let log = EventLog<Key>(cacheName: instrumentation.name, instruments: instruments)
       events = cache.observeEvents { log.add($0) }
     }
 
@@ -36,7 +36,7 @@
       fetch: @escaping @Sendable (Key) async throws -> Value
     ) async throws -> Value {
       if let value = cache.valueInMemory(forKey: key, accepting: policy) { return value }
-      return try await observedValue(forKey: key, expiry: expiry, tags: tags, policy: policy, fetch: fetch).value
+      return try await tracedValue(forKey: key, expiry: expiry, tags: tags, policy: policy, fetch: fetch).value
     }
 
     /// Returns the value of a key with its source, as ``/Cistern/Cache/loadedValue(forKey:expiry:tags:policy:fetch:)``
@@ -48,25 +48,25 @@
     ) async throws -> Loaded<Value> {
       try Task.checkCancellation()
       if let loaded = cache.loadedInMemory(forKey: key, accepting: policy) { return loaded }
-      return try await observedValue(forKey: key, expiry: expiry, tags: tags, policy: policy, fetch: fetch)
+      return try await tracedValue(forKey: key, expiry: expiry, tags: tags, policy: policy, fetch: fetch)
     }
 
     /// Loads a value that memory does not have, or that is due for a refresh.
     @usableFromInline
-    nonisolated(nonsending) func observedValue(
+    nonisolated(nonsending) func tracedValue(
       forKey key: Key, expiry: Expiry?, tags: [String], policy: LoadPolicy?,
       fetch: @escaping @Sendable (Key) async throws -> Value
     ) async throws -> Loaded<Value> {
-      let observer = FetchObserver(observation, key: key)
-      let start = observation.startLoad()
+      let tracer = FetchTracer(instrumentation, key: key)
+      let start = instrumentation.startLoad()
       do {
         let loaded = try await cache.loadedValue(forKey: key, expiry: expiry, tags: tags, policy: policy) { key in
-          try await observer.observe { try await fetch(key) }
+          try await tracer.observe { try await fetch(key) }
         }
-        finish(loaded, of: key, observer, since: start)
+        finish(loaded, of: key, tracer, since: start)
         return loaded
       } catch {
-        fail(error, of: key, observer, since: start)
+        fail(error, of: key, tracer, since: start)
         throw error
       }
     }
@@ -79,25 +79,25 @@
     ) async throws -> Loaded<Value>? {
       try Task.checkCancellation()
       if let loaded = cache.loadedInMemory(forKey: key, accepting: policy) { return loaded }
-      return try await observedOutcome(key, policy: policy, fetch: fetch)
+      return try await tracedOutcome(key, policy: policy, fetch: fetch)
     }
 
     /// Loads the outcome of a fetch for a value that memory does not have, or that is due for a refresh.
     @usableFromInline
-    nonisolated(nonsending) func observedOutcome(
+    nonisolated(nonsending) func tracedOutcome(
       _ key: Key, policy: LoadPolicy?,
       fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
     ) async throws -> Loaded<Value>? {
-      let observer = FetchObserver(observation, key: key)
-      let start = observation.startLoad()
+      let tracer = FetchTracer(instrumentation, key: key)
+      let start = instrumentation.startLoad()
       do {
         let loaded = try await cache.load(key, policy: policy) { context in
-          try await observer.observe { try await fetch(context) }
+          try await tracer.observe { try await fetch(context) }
         }
-        finish(loaded, of: key, observer, since: start)
+        finish(loaded, of: key, tracer, since: start)
         return loaded
       } catch {
-        fail(error, of: key, observer, since: start)
+        fail(error, of: key, tracer, since: start)
         throw error
       }
     }
@@ -108,8 +108,8 @@
     public func refresh(
       _ key: Key, fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
     ) -> Bool {
-      let observer = FetchObserver(observation, key: key)
-      return cache.refresh(key) { context in try await observer.observe { try await fetch(context) } }
+      let tracer = FetchTracer(instrumentation, key: key)
+      return cache.refresh(key) { context in try await tracer.observe { try await fetch(context) } }
     }
   }
 
@@ -118,33 +118,34 @@
   extension InstrumentedCache {
     /// Records the end of a load that has a value, or found that the origin has none.
     private func finish(
-      _ loaded: Loaded<Value>?, of key: Key, _ observer: FetchObserver<Key>,
-      since start: CacheObservation<Key>.LoadBeginning
+      _ loaded: Loaded<Value>?, of key: Key, _ tracer: FetchTracer<Key>,
+      since start: CacheInstrumentation<Key>.LoadBeginning
     ) {
       // A load that found no value either fetched or joined.
-      let source = loaded?.source ?? (observer.hasFetched ? .fetched : .joined)
+      let source = loaded?.source ?? (tracer.hasFetched ? .fetched : .joined)
       guard let result = LatencyTimers.LoadResult(source) else { return }
-      observation.timers.record(result, from: start.time, to: observation.clock.now())
-      if source == .joined { recordJoin(of: key, observer, since: start) }
+      instrumentation.timers.record(result, from: start.time, to: instrumentation.clock.now())
+      if source == .joined { recordJoin(of: key, tracer, since: start) }
     }
 
     /// Records the end of a load that failed.
     private func fail(
-      _ error: any Error, of key: Key, _ observer: FetchObserver<Key>, since start: CacheObservation<Key>.LoadBeginning
+      _ error: any Error, of key: Key, _ tracer: FetchTracer<Key>, since start: CacheInstrumentation<Key>.LoadBeginning
     ) {
-      observation.timers.record(LatencyTimers.LoadResult(of: error), from: start.time, to: observation.clock.now())
+      instrumentation.timers.record(
+        LatencyTimers.LoadResult(of: error), from: start.time, to: instrumentation.clock.now())
       // A load that may not fetch waits for no other load either.
-      if !observer.hasFetched, (error as? CisternError)?.code != .notCached {
-        recordJoin(of: key, observer, since: start, error: error)
+      if !tracer.hasFetched, (error as? CisternError)?.code != .notCached {
+        recordJoin(of: key, tracer, since: start, error: error)
       }
     }
 
     private func recordJoin(
-      of key: Key, _ observer: FetchObserver<Key>, since start: CacheObservation<Key>.LoadBeginning,
+      of key: Key, _ tracer: FetchTracer<Key>, since start: CacheInstrumentation<Key>.LoadBeginning,
       error: (any Error)? = nil
     ) {
-      guard let context = observer.joinedContext else { return }
-      observation.recordJoin(key: key, since: start, links: [context], error: error)
+      guard let context = tracer.joinedContext else { return }
+      instrumentation.recordJoin(key: key, since: start, links: [context], error: error)
     }
   }
 #endif

@@ -27,7 +27,7 @@
       #expect(spans.count == 1)
       #expect(spans.first?.attributes.get("cistern.fetch.key_count") == .int64(3))
       #expect(backEnds.spans("cache.join").isEmpty)
-      #expect(words.observation.records.count == 0)
+      #expect(words.instrumentation.records.count == 0)
     }
 
     @Test func `a load of one key that joins a bulk fetch links to it`() async throws {

@@ -65,7 +65,7 @@
       }
       #expect(Set(joins.compactMap(\.parentSpanID)) == Set((0..<3).compactMap { parents("joiner \($0)").first }))
       // The flight's task releases its observer after it has resumed the waiters.
-      while words.observation.records.count > 0 { await Task.yield() }
+      while words.instrumentation.records.count > 0 { await Task.yield() }
     }
 
     @Test func `a fetch that fails marks its span and those of the callers that joined`() async throws {
@@ -101,7 +101,7 @@
       #expect(backEnds.spans("cache.fetch").count == 3)
       #expect(backEnds.spans("cache.join").isEmpty)
       // The flight's task releases its observer after it has resumed the waiters.
-      while words.observation.records.count > 0 { await Task.yield() }
+      while words.instrumentation.records.count > 0 { await Task.yield() }
     }
 
     @Test func `each attempt of a fetch has a span, and joins link to the last one`() async throws {

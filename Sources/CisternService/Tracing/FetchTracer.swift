@@ -7,8 +7,8 @@
   ///
   /// The record ends when both the flight and its leading caller have released the observer. A load that begins in
   /// between can link to the ended fetch.
-  final class FetchObserver<Key: Hashable & Sendable>: Sendable {
-    private let observation: CacheObservation<Key>
+  final class FetchTracer<Key: Hashable & Sendable>: Sendable {
+    private let instrumentation: CacheInstrumentation<Key>
     /// The key of the load; nil for a load of several keys, which learns its keys when it fetches.
     private let key: Key?
     private let state: Guarded<State>
@@ -18,16 +18,20 @@
       var hasFetched = false
     }
 
-    init(_ observation: CacheObservation<Key>, key: Key?) {
-      self.observation = observation
+    init(_ instrumentation: CacheInstrumentation<Key>, key: Key?) {
+      self.instrumentation = instrumentation
       self.key = key
-      state = Guarded(State(record: key.map { observation.records.hold($0) }))
+      state = Guarded(State(record: key.map { instrumentation.records.hold($0) }))
     }
 
     deinit {
       let (record, hasFetched) = state.withLock { ($0.record, $0.hasFetched) }
       guard let key, let record else { return }
-      if hasFetched { observation.records.end(record, of: key) } else { observation.records.release(record, of: key) }
+      if hasFetched {
+        instrumentation.records.end(record, of: key)
+      } else {
+        instrumentation.records.release(record, of: key)
+      }
     }
 
     /// Whether the fetch was called: the load leads a flight.
@@ -47,30 +51,31 @@
     /// - Returns: The result of the fetch.
     /// - Throws: The error of the fetch.
     func observe<Fetched>(keys: [Key] = [], _ fetch: () async throws -> Fetched) async throws -> Fetched {
-      let start = observation.clock.now()
-      let span = observation.startFetchSpan(key: key, keyCount: key == nil ? keys.count : 1)
+      let start = instrumentation.clock.now()
+      let span = instrumentation.startFetchSpan(key: key, keyCount: key == nil ? keys.count : 1)
       let records = begin(span.context, keys: keys)
-      defer { for (key, record) in records { observation.records.end(record, of: key) } }
+      defer { for (key, record) in records { instrumentation.records.end(record, of: key) } }
       do {
         let fetched = try await ServiceContext.$current.withValue(span.context) { try await fetch() }
-        observation.timers.record(.success, from: start, to: observation.clock.now())
+        instrumentation.timers.record(.success, from: start, to: instrumentation.clock.now())
         span.end()
         return fetched
       } catch {
-        observation.timers.record(LatencyTimers.FetchResult(of: error), from: start, to: observation.clock.now())
-        observation.fail(span, error)
+        instrumentation.timers.record(
+          LatencyTimers.FetchResult(of: error), from: start, to: instrumentation.clock.now())
+        instrumentation.fail(span, error)
         throw error
       }
     }
 
     /// Makes the span known to the loads that join. Returns the records of a bulk fetch, which end with this call.
     private func begin(_ context: ServiceContext, keys: [Key]) -> [(key: Key, record: FetchRecord)] {
-      guard let key else { return keys.map { ($0, begin(context, of: $0, observation.records.hold($0))) } }
+      guard let key else { return keys.map { ($0, begin(context, of: $0, instrumentation.records.hold($0))) } }
       let held = state.withLock { state in
         state.hasFetched = true
         return state.record
       }
-      let record = begin(context, of: key, held ?? observation.records.hold(key))
+      let record = begin(context, of: key, held ?? instrumentation.records.hold(key))
       state.withLock { $0.record = record }
       return []
     }
@@ -79,8 +84,8 @@
     private func begin(_ context: ServiceContext, of key: Key, _ record: FetchRecord) -> FetchRecord {
       let leader = ObjectIdentifier(self)
       if record.begin(context, by: leader) { return record }
-      observation.records.release(record, of: key)
-      let record = observation.records.holdNew(key)
+      instrumentation.records.release(record, of: key)
+      let record = instrumentation.records.holdNew(key)
       _ = record.begin(context, by: leader)
       return record
     }

@@ -4,7 +4,7 @@
   import Tracing
 
   /// The timers, spans and fetch records of one cache.
-  final class CacheObservation<Key: Hashable & Sendable>: Sendable {
+  final class CacheInstrumentation<Key: Hashable & Sendable>: Sendable {
     let name: String
     let timers: LatencyTimers
     let records = FetchRecords<Key>()
