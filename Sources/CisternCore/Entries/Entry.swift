@@ -60,7 +60,7 @@ extension Entry {
 
   /// Whether the entry holds a value. Only such an entry has a cost and a place in the eviction order.
   @inlinable
-  var isReady: Bool { if case .inProgress = self { false } else { true } }
+  var holdsValue: Bool { if case .inProgress = self { false } else { true } }
 
   /// Whether the entry holds a value and has a flight.
   @inlinable

@@ -42,7 +42,7 @@ extension EntryTable {
     for offset in 0..<shards.count {
       let index = (start + offset) & (shards.count - 1)
       // Released at the end of the iteration, outside the lock.
-      var gone = Shard<Key, Value>.Evicted.nothing
+      var gone = Shard<Key, Value>.EvictedEntries.nothing
       defer { withExtendedLifetime(gone) {} }
       let freed = shards.withShard(at: index) { shard -> Int? in
         defer { priorities.note(shard.policy.lowestDensity, of: index) }
@@ -69,7 +69,7 @@ extension EntryTable {
   /// - Returns: The cost of the evicted entry, whose room is still reserved; nil if none was evicted.
   @inlinable
   @inline(never)
-  func evict(inShard index: Int, below density: Float, into gone: inout Shard<Key, Value>.Evicted) -> Int? {
+  func evict(inShard index: Int, below density: Float, into gone: inout Shard<Key, Value>.EvictedEntries) -> Int? {
     let freed: Int?? = shards.withShardIfAvailable(at: index) { shard in
       defer { priorities.note(shard.policy.lowestDensity, of: index) }
       guard let nominee = shard.policy.nominate(keeping: .none, in: shard.slots.evictionNodes),

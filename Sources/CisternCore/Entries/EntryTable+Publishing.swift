@@ -22,7 +22,7 @@ extension EntryTable {
     while true {
       // Released at the end of the iteration, outside the lock.
       var replaced: Entry<Value>?
-      var gone = Shard<Key, Value>.Evicted.nothing
+      var gone = Shard<Key, Value>.EvictedEntries.nothing
       defer {
         withExtendedLifetime(replaced) {}
         withExtendedLifetime(gone) {}

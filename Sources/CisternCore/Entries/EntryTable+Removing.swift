@@ -31,7 +31,7 @@ extension EntryTable {
         !shard.removeIfInvalidated(number, budget: budget)
       else { return true }
       guard case .ready(let held) = shard.slots[number].entry, !held.isGone(at: now) else { return false }
-      shard.reorder(number, isReady: false, cost: nil, budget: budget)
+      shard.reorder(number, holdsValue: false, cost: nil, budget: budget)
       removed = shard.slots.remove(number)
       shard.counters.removals += 1
       return true

@@ -28,7 +28,7 @@ extension EntryTable {
     while true {
       // Released at the end of the iteration, outside the lock.
       var replaced: Entry<Value>?
-      var gone = Shard<Key, Value>.Evicted.nothing
+      var gone = Shard<Key, Value>.EvictedEntries.nothing
       defer {
         withExtendedLifetime(replaced) {}
         withExtendedLifetime(gone) {}
@@ -80,7 +80,7 @@ extension EntryTable {
   @inline(never)
   func insertNewEntry(
     _ value: Value, cost: UInt32, forKey key: HashedKey<Key>, to shard: inout Shard<Key, Value>,
-    into gone: inout Shard<Key, Value>.Evicted
+    into gone: inout Shard<Key, Value>.EvictedEntries
   ) -> Shard<Key, Value>.Shortage? {
     let index = shards.index(of: key.hash)
     let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &gone)

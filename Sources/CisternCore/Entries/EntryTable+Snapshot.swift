@@ -24,7 +24,7 @@ extension EntryTable {
   /// - Parameter isIncluded: Whether the result includes the key of an entry; by default, if memory holds its value.
   ///   Called under locks.
   /// - Returns: The keys, in no particular order.
-  func keys(where isIncluded: (Entry<Value>) -> Bool = { $0.isReady }) -> [Key] {
+  func keys(where isIncluded: (Entry<Value>) -> Bool = { $0.holdsValue }) -> [Key] {
     var keys: [Key] = []
     for index in 0..<shards.count {
       shards.withShard(at: index) { shard in

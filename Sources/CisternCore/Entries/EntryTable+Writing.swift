@@ -24,7 +24,7 @@ extension EntryTable {
     // Released at the end, outside the lock.
     var replaced: Entry<Value>?
     var removed: Shard<Key, Value>.Slots.RemovedEntry?
-    var gone = Shard<Key, Value>.Evicted.nothing
+    var gone = Shard<Key, Value>.EvictedEntries.nothing
     defer {
       withExtendedLifetime(replaced) {}
       withExtendedLifetime(removed) {}

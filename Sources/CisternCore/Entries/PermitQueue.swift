@@ -114,10 +114,10 @@ struct PermitQueue<Continuation> {
   /// - Returns: The continuation to resume, if that waiter was suspended.
   /// - Complexity: O(log *n*) for *n* waiters, amortized.
   mutating func leave() -> Continuation? {
-    while let place = order.popFirst() {
-      guard waiters[place.ticket]?.urgency == place.urgency else { continue }
-      if case .waiting(_, let continuation)? = waiters.removeValue(forKey: place.ticket) { return continuation }
-      waiters[place.ticket] = .admitted
+    while let queued = order.popFirst() {
+      guard waiters[queued.ticket]?.urgency == queued.urgency else { continue }
+      if case .waiting(_, let continuation)? = waiters.removeValue(forKey: queued.ticket) { return continuation }
+      waiters[queued.ticket] = .admitted
       return nil
     }
     taken -= 1
@@ -126,13 +126,13 @@ struct PermitQueue<Continuation> {
 
   private mutating func expect(_ ticket: PermitTicket, _ urgency: Urgency) {
     waiters[ticket] = .expected(urgency)
-    order.insert(PriorityHeap.Place(urgency: urgency, ticket: ticket))
-    // If waiters come and are cancelled while no permit is released, their stale places must not accumulate.
+    order.insert(PriorityHeap.QueuedTicket(urgency: urgency, ticket: ticket))
+    // If waiters come and are cancelled while no permit is released, their stale tickets must not accumulate.
     if order.count > 2 * waiters.count + 64 {
       order.keep { [waiters] in waiters[$0.ticket]?.urgency == $0.urgency }
     }
   }
 
-  /// The number of places, including stale ones. For tests.
-  var placeCount: Int { order.count }
+  /// The number of queued tickets, including stale ones. For tests.
+  var queuedCount: Int { order.count }
 }

@@ -12,7 +12,7 @@ extension Shard {
   ///   over the reserved room.
   @inlinable
   mutating func evict(
-    keeping kept: SlotNumber, budget: MemoryBudget, into evicted: inout Evicted,
+    keeping kept: SlotNumber, budget: MemoryBudget, into evicted: inout EvictedEntries,
     announcing announce: EvictionHandler? = nil
   ) -> Int? {
     guard let victim = policy.evict(keeping: kept, in: slots.evictionNodes) else { return nil }
@@ -24,7 +24,7 @@ extension Shard {
   /// - Returns: The cost of the entry. The caller releases or takes over the reserved room.
   @inlinable
   mutating func evict(
-    _ nominee: Nominee, budget: MemoryBudget, into evicted: inout Evicted, announcing announce: EvictionHandler?
+    _ nominee: Nominee, budget: MemoryBudget, into evicted: inout EvictedEntries, announcing announce: EvictionHandler?
   ) -> Int {
     policy.evict(nominee, in: slots.evictionNodes)
     return removeEvicted(nominee.number, budget: budget, into: &evicted, announcing: announce)
@@ -33,7 +33,8 @@ extension Shard {
   /// Removes an entry that the policy has unlinked to evict it. Returns its cost.
   @inlinable
   mutating func removeEvicted(
-    _ victim: SlotNumber, budget: MemoryBudget, into evicted: inout Evicted, announcing announce: EvictionHandler?
+    _ victim: SlotNumber, budget: MemoryBudget, into evicted: inout EvictedEntries,
+    announcing announce: EvictionHandler?
   ) -> Int {
     if budget.isFullByCount { counters.evictionsByCount += 1 } else { counters.evictionsByCost += 1 }
     let freed = Int(slots[node: victim].cost)
@@ -79,7 +80,7 @@ extension Shard {
   @inlinable
   mutating func makeRoom(
     for cost: UInt32, replacing number: SlotNumber?, in neighborhood: ShardNeighborhood<Key, Value>,
-    into evicted: inout Evicted, announcing announce: EvictionHandler? = nil
+    into evicted: inout EvictedEntries, announcing announce: EvictionHandler? = nil
   ) -> Shortage? {
     let budget = neighborhood.budget
     var difference = (cost: Int(cost), count: 1)
@@ -112,9 +113,9 @@ extension Shard {
   /// announces its eviction itself, if the cache has observers then.
   @inlinable
   mutating func evictWorst(
-    keeping kept: SlotNumber, in neighborhood: ShardNeighborhood<Key, Value>, into evicted: inout Evicted,
+    keeping kept: SlotNumber, in neighborhood: ShardNeighborhood<Key, Value>, into evicted: inout EvictedEntries,
     announcing announce: EvictionHandler?
-  ) -> Eviction {
+  ) -> EvictionResult {
     let budget = neighborhood.budget
     guard neighborhood.shardCount > 1, let own = policy.nominate(keeping: kept, in: slots.evictionNodes) else {
       if let freed = evict(keeping: kept, budget: budget, into: &evicted, announcing: announce) { return .freed(freed) }
@@ -131,7 +132,7 @@ extension Shard {
 
   /// The result of ``evictWorst(keeping:in:into:announcing:)``.
   @usableFromInline
-  enum Eviction {
+  enum EvictionResult {
     /// An entry of this cost was evicted. Its room is still reserved.
     case freed(Int)
     /// This shard has no entry to evict. Another shard has one.
@@ -144,7 +145,7 @@ extension Shard {
   ///
   /// Usually there is one entry, which needs no array and thus no allocation.
   @usableFromInline
-  enum Evicted {
+  enum EvictedEntries {
     case nothing
     case one(Slots.RemovedEntry)
     case several([Slots.RemovedEntry])

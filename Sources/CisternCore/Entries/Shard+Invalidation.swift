@@ -44,7 +44,7 @@ extension Shard {
       }
       refreshingCount -= 1
     }
-    reorder(number, isReady: false, cost: nil, budget: budget)
+    reorder(number, holdsValue: false, cost: nil, budget: budget)
     invalidated.append(slots.remove(number))
     counters.invalidations += 1
     return true

@@ -128,12 +128,12 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     case (nil, let entry?):
       if slots.isFull { rebuildSlots() }
       let inserted = slots.insert(key.key, fingerprint: key.fingerprint, entry: entry)
-      reorder(inserted, isReady: entry.isReady, cost: cost, budget: budget)
+      reorder(inserted, holdsValue: entry.holdsValue, cost: cost, budget: budget)
     case (let number?, let entry?):
       slots[number].entry = entry
-      reorder(number, isReady: entry.isReady, cost: cost, budget: budget)
+      reorder(number, holdsValue: entry.holdsValue, cost: cost, budget: budget)
     case (let number?, nil):
-      reorder(number, isReady: false, cost: nil, budget: budget)
+      reorder(number, holdsValue: false, cost: nil, budget: budget)
       return (decision, before, slots.remove(number))
     }
     return (decision, before, nil)
@@ -156,8 +156,8 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Updates the eviction order and the budget after the state of an entry changed.
   @inlinable
-  mutating func reorder(_ number: SlotNumber, isReady: Bool, cost: UInt32?, budget: MemoryBudget) {
-    switch (isLinked(number), isReady) {
+  mutating func reorder(_ number: SlotNumber, holdsValue: Bool, cost: UInt32?, budget: MemoryBudget) {
+    switch (isLinked(number), holdsValue) {
     case (false, false):
       break
     case (false, true):

@@ -149,7 +149,7 @@ struct EntryTests {
       var entry = state.entry
       Entry.replaceValue(of: &entry, with: value)
       #expect(Self.isSame(entry, value.map { .ready($0) }), "\(state.name)")
-      #expect(value == nil ? entry == nil : entry?.isReady == true)
+      #expect(value == nil ? entry == nil : entry?.holdsValue == true)
       if let flight = state.flight { #expect(!Entry.isOwn(flight, entry)) }
       pairs += 1
     }

@@ -84,6 +84,6 @@ struct PermitQueueTests {
       guard case .queued(let ticket) = queue.enter(priority: .low) else { continue }
       #expect(queue.wait(ticket, number) == nil && queue.cancel(ticket) == number)
     }
-    #expect(queue.placeCount <= 65)
+    #expect(queue.queuedCount <= 65)
   }
 }

@@ -56,7 +56,7 @@ struct ShardedEvictionTests {
     let table = cache.table
     for index in 0..<4 {
       func total() -> (cost: Int, count: Int) { table.shards.withShard(at: index) { $0.policy.total } }
-      var gone = Shard<Int, Int>.Evicted.nothing
+      var gone = Shard<Int, Int>.EvictedEntries.nothing
       let before = total()
       try #require(before.count > 1)
       #expect(

@@ -34,7 +34,7 @@ struct SweepTests {
     /// Removes an entry, and rebuilds the table. An entry in the next group moves to its home group.
     mutating func removeAndRebuild(inGroup group: Int) {
       let number = shard.slots.numbers(inGroups: group..<group + 1)[0]
-      shard.reorder(number, isReady: false, cost: nil, budget: budget)
+      shard.reorder(number, holdsValue: false, cost: nil, budget: budget)
       _ = shard.slots.remove(number)
       shard.rebuildSlots()
     }
