@@ -17,11 +17,11 @@ package final class DiskPartition: RecordReaderOwner {
   }
 
   @discardableResult
-  package func adopt(_ format: ValueFormat) throws(CisternError) -> FormatClaim? {
-    try engine.adopt(format, of: partition)
+  package func register(_ format: ValueFormat) throws(CisternError) -> FormatRegistration? {
+    try engine.register(format, of: partition)
   }
 
-  package func withdraw(_ format: ValueFormat) { partition.formats.withdraw(format) }
+  package func unregister(_ format: ValueFormat) { partition.formats.unregister(format) }
 
   package func namesOtherCodec(forVersion schemaVersion: UInt32) -> Bool {
     !owner.isClosed && engine.namesOtherCodec(forVersion: schemaVersion, of: partition)

@@ -101,7 +101,7 @@ extension Cache {
       }
       let values =
         if change.context == initial {
-          taken.takeInitial((change.value, change.place), current: current)
+          taken.takeInitial((change.value, change.changeNumber), current: current)
         } else {
           taken.takeEach(change, current: current)
         }

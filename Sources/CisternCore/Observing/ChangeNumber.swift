@@ -16,6 +16,6 @@ package struct ChangeNumber: Sendable, Comparable {
 }
 
 extension Change {
-  /// The place of the change in the order of the changes of its key.
-  var place: ChangeNumber { ChangeNumber(number: number) }
+  /// The number, which orders the changes of a key.
+  var changeNumber: ChangeNumber { ChangeNumber(number: number) }
 }

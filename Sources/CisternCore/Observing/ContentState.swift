@@ -59,7 +59,7 @@ struct ContentState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       case .lost: return restart(by: nil)
       case .endedAll(let cause):
         updates = [.restarted(cause: cause)]
-        standing = reads.filter { cause.place <= $0.number }
+        standing = reads.filter { cause.changeNumber <= $0.number }
         rest = changes[(index + 1)...]
       }
     }
@@ -81,15 +81,15 @@ struct ContentState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ) {
     switch change {
     case .written(let key, let change):
-      if let read = reads[key], change.place <= read.number { return }
+      if let read = reads[key], change.changeNumber <= read.number { return }
       changedKeys.insert(key)
       updates.append(.changed(reads[key].map { $0.followed(by: change) } ?? change))
     case .removed(let key, let change):
-      if let read = reads[key], change.place <= read.number || !read.hasValue { return }
+      if let read = reads[key], change.changeNumber <= read.number || !read.hasValue { return }
       changedKeys.insert(key)
       updates.append(.changed(reads[key].map { $0.followed(by: change) } ?? change))
     case .left(let key, let change):
-      if let read = reads[key], change.place <= read.number || !read.hasValue { return }
+      if let read = reads[key], change.changeNumber <= read.number || !read.hasValue { return }
       changedKeys.insert(key)
       updates.append(.left(key))
     case .endedAll, .endedSome, .lost:

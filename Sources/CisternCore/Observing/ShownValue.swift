@@ -35,14 +35,14 @@ struct ShownValue<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ///   - current: Looks up the current value. Nil if the cache is gone.
   /// - Returns: The value in an optional; nil for no new value.
   mutating func take(_ change: Change<Key, Value>, current: () -> (Value?, ChangeNumber)?) -> Value?? {
-    if let number, change.place <= number { return nil }
+    if let number, change.changeNumber <= number { return nil }
     let wasAbsent = isAbsent
     if case .invalidated = change.event {
       // The invalidation may not concern this key. A value that was written after it has a separate change.
       guard case (nil, let newest)? = current() else { return nil }
       begin(with: nil, number: newest)
     } else {
-      begin(with: change.value, number: change.place)
+      begin(with: change.value, number: change.changeNumber)
     }
     return wasAbsent && isAbsent ? nil : .some(change.value)
   }
@@ -61,10 +61,10 @@ extension ShownValue {
   ///     changes that the value includes. Then the value can be that of a later change, and so can its absence.
   /// - Returns: The values; nil for no value of the key.
   mutating func takeEach(_ change: Change<Key, Value>, current: () -> Current?) -> [Value?] {
-    if let number, change.place <= number { return [] }
+    if let number, change.changeNumber <= number { return [] }
     guard case .invalidated = change.event else { return takeEach(change) }
     switch state {
-    case .nothing: state = .nothing(invalidation: change.place)
+    case .nothing: state = .nothing(invalidation: change.changeNumber)
     case .absence: break
     case .value, .valueInDoubt: return resolveDoubt(current())
     }
@@ -74,7 +74,7 @@ extension ShownValue {
   /// Returns the values to show after a change that is no invalidation.
   private mutating func takeEach(_ change: Change<Key, Value>) -> [Value?] {
     let former = state
-    begin(with: change.value, number: change.place)
+    begin(with: change.value, number: change.changeNumber)
     switch (former, change.event) {
     case (.valueInDoubt, .inserted(_, let value)): return [nil, value]
     case (.absence, .removed), (.absence, .cleared): return []

@@ -70,7 +70,7 @@ package final class AdaptedPartition: TransactionalPartition {
   // MARK: Methods that the adapter adds
 
   @discardableResult
-  package func adopt(_ format: ValueFormat) -> FormatClaim? { nil }
+  package func register(_ format: ValueFormat) -> FormatRegistration? { nil }
 
   package var mode: SecondTierStatistics.Mode { base.statistics.mode }
 

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The claim of an opening on the format of its cache. See ``TransactionalPartition/adopt(_:)``.
+/// The registration of the format of a cache by its openings. See ``TransactionalPartition/register(_:)``.
 @usableFromInline
-package final class FormatClaim: Sendable {
+package final class FormatRegistration: Sendable {
   private let confirmed = Atomic<Bool>(false)
 
   package init() {}

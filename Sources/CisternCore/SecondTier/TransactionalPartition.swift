@@ -10,20 +10,20 @@
 package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   /// Registers the format in which the cache encodes its values. An opening calls it before the cache is entered.
   ///
-  /// From then on, no opening can register another codec for the version. An opening that succeeds confirms the claim
-  /// before the cache writes a record. An opening that fails calls ``withdraw(_:)`` instead.
+  /// From then on, no opening can register another codec for the version. An opening that succeeds confirms its format
+  /// before the cache writes a record. An opening that fails calls ``unregister(_:)`` instead.
   ///
   /// - Parameter format: The codec of the cache, and the version of its schema.
-  /// - Returns: The claim on the format, or nil if the tier keeps no formats.
+  /// - Returns: The registration of the format, or nil if the tier keeps no formats.
   /// - Throws: `CisternError` with the code ``CisternError/Code/conflictingOpen`` if the tier has records of the
   ///   same schema version in another format.
   @discardableResult
-  func adopt(_ format: ValueFormat) throws(CisternError) -> FormatClaim?
+  func register(_ format: ValueFormat) throws(CisternError) -> FormatRegistration?
 
-  /// Ends one claim of ``adopt(_:)``, because the opening has failed. The tier forgets the format with its last claim.
+  /// Ends one registration, because the opening has failed. The tier forgets the format with its last registration.
   ///
   /// - Parameter format: The format of the opening.
-  func withdraw(_ format: ValueFormat)
+  func unregister(_ format: ValueFormat)
 
   /// Returns whether another process has named another codec than this one's for the records of a schema version.
   ///
@@ -268,7 +268,7 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
 }
 
 extension TransactionalPartition {
-  package func withdraw(_ format: ValueFormat) {}
+  package func unregister(_ format: ValueFormat) {}
 
   package func listRecords(_ body: (_ key: RawSpan, RecordMetadata, _ size: Int) throws -> Bool) rethrows -> Bool {
     let wasReadable = mode != .degraded

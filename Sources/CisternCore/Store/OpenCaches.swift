@@ -30,15 +30,15 @@ final class OpenCaches: Sendable {
   ///   - member: The cache.
   ///   - name: Its name.
   ///   - settings: Its settings.
-  ///   - claim: The claim on its format, which is confirmed if the cache is added.
+  ///   - registration: The registration of its format, which is confirmed if the cache is added.
   /// - Returns: The open cache, and its settings.
   func enter(
-    _ member: any StoreMember, named name: String, settings: OpenSettings, claim: FormatClaim?
+    _ member: any StoreMember, named name: String, settings: OpenSettings, registration: FormatRegistration?
   ) -> (member: any StoreMember, settings: OpenSettings) {
     caches.withLock { caches in
       if let open = caches[name], let first = open.member { return (first, open.settings) }
       // Before any thread can find the cache: the commit of its first record must contain its format.
-      claim?.confirm()
+      registration?.confirm()
       caches[name] = OpenCache(member: member, settings: settings)
       return (member, settings)
     }

@@ -53,7 +53,7 @@ extension Store {
       openCaches.loseRecords(losses, ofCacheNamed: name)
     }
     let format = ValueFormat(codec: codec.formatIdentifier, schemaVersion: configuration.schema?.version ?? 0)
-    let claim = try partition?.adopt(format)
+    let registration = try partition?.register(format)
     let cache = Cache(
       Cache.Storage(name: name, secondTier: partition.map(bind), codec: codec), expiry: expiry,
       configuration: configuration,
@@ -61,8 +61,8 @@ extension Store {
         shared.configuration, budget: shared.budget, timeline: shared.timeline, shared: shared,
         report: { [reportLog = shared.reportLog] in reportLog.add($0) }))
     // Two threads may reach this point. The first one enters its cache.
-    let first = shared.openCaches.enter(cache, named: name, settings: settings, claim: claim)
-    if first.member !== cache { partition?.withdraw(format) }
+    let first = shared.openCaches.enter(cache, named: name, settings: settings, registration: registration)
+    if first.member !== cache { partition?.unregister(format) }
     return try keep(first.member, settings: first.settings, named: name, ifLike: settings)
   }
 

@@ -6,7 +6,7 @@ struct CollectedItems {
   typealias UnitNumber = CommitGroup.UnitNumber
 
   /// The sort key of an item, and its index. This type is small and trivial, so that sorting moves little memory.
-  private struct Place {
+  private struct SortKey {
     /// The item's part of the group, and then either its unit, or its partition and whether its key is digested.
     var rank: Int
     /// The first eight bytes by which the file sorts the key, as a number.
@@ -21,7 +21,7 @@ struct CollectedItems {
   /// The size in bytes and the number of all writes that were taken, including void ones.
   private(set) var bytes = 0
   private(set) var count = 0
-  private var places: [Place] = []
+  private var sortKeys: [SortKey] = []
   /// The units of all partitions, by the batch that represents them. Their numbers follow those of the partitions.
   private var unitsByRoot: [BatchNumber: UnitNumber] = [:]
   /// The links of all partitions. A batch can have writes in several, and each partition has joined only its own.
@@ -50,7 +50,7 @@ struct CollectedItems {
     let unit = entry.batch.map { unitNumber(of: links.root(of: $0)) }
     // Keys that are digested follow the others of their partition.
     let rank = unit?.number ?? number * 2 + (key.count > DiskKey.longestDirectKey ? 1 : 0)
-    places.append(Place(rank: rank, prefix: Self.prefix(of: key.rawSpan), index: items.count))
+    sortKeys.append(SortKey(rank: rank, prefix: Self.prefix(of: key.rawSpan), index: items.count))
     units.append(unit)
     items.append(CommitGroup.Item(partition: changes.partition, entry: entry))
   }
@@ -81,17 +81,17 @@ struct CollectedItems {
   mutating func divide(partBytes: Int) {
     let items = items
     var partsOfUnits: [UnitNumber: Int] = [:]
-    places.sort { items[$0.index].entry.ticket < items[$1.index].entry.ticket }
+    sortKeys.sort { items[$0.index].entry.ticket < items[$1.index].entry.ticket }
     var part = 0
     var bytes = 0
-    for index in places.indices {
+    for index in sortKeys.indices {
       var own = part
-      if let unit = units[places[index].index] {
+      if let unit = units[sortKeys[index].index] {
         own = partsOfUnits[unit, default: part]
         partsOfUnits[unit] = own
       }
-      places[index].rank += own * rankCount
-      bytes += items[places[index].index].entry.size
+      sortKeys[index].rank += own * rankCount
+      bytes += items[sortKeys[index].index].entry.size
       if bytes >= partBytes {
         bytes = 0
         part += 1
@@ -102,12 +102,12 @@ struct CollectedItems {
   /// Returns the indices of the items in the order of their commit.
   mutating func commitOrder() -> [Int] {
     let items = items
-    places.sort { left, right in
+    sortKeys.sort { left, right in
       if left.rank != right.rank { return left.rank < right.rank }
       if left.prefix != right.prefix { return left.prefix < right.prefix }
       return items[left.index].entry.write.key.rawSpan.precedes(items[right.index].entry.write.key.rawSpan)
     }
-    return places.map(\.index)
+    return sortKeys.map(\.index)
   }
 
   private static func prefix(of key: RawSpan) -> UInt64 {

@@ -15,7 +15,7 @@ struct CommitState {
   /// The tickets of the writes that were given up.
   private(set) var unwritten: Set<CommitTicket> = []
   /// The error of the first record that was given up, or nil. Removals do not count, because they are staged again.
-  private(set) var firstLoss: CisternError?
+  private(set) var firstLossError: CisternError?
   private(set) var failures: [CommitProgress.Failure] = []
   /// The errors of writes that can never be committed: one for each single write, and one for each batch.
   private(set) var refusals: [CisternError] = []
@@ -132,7 +132,7 @@ struct CommitState {
     failures.append(CommitProgress.Failure(tickets: item.entry.ticket...item.entry.ticket, error: error))
     item.partition.counters.failed.count()
     if case .record(let key, let metadata, _) = item.entry.write {
-      firstLoss = firstLoss ?? error
+      firstLossError = firstLossError ?? error
       let loss = RecordLoss(key: key, cause: .notWritten, schemaVersion: metadata.schemaVersion)
       losses.append((item.partition, [loss]))
     }

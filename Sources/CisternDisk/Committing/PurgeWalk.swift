@@ -15,10 +15,10 @@ struct PurgeWalk {
   /// stays in force.
   private(set) var targets: [Invalidation: FileInvalidationVersion]
   let set: InvalidationSet<FileInvalidationVersion>
-  /// The place from which the walk continues, by the layout of the file.
-  private var place: Place
+  /// The progress of the walk, by the layout of the file.
+  private var progress: Progress
 
-  private enum Place {
+  private enum Progress {
     case keys(KeyWalk)
     case items(ItemWalk)
     case end
@@ -46,15 +46,15 @@ struct PurgeWalk {
     self.targets = targets
     set = targets.reduce(into: InvalidationSet()) { $0.add($1.key, invalidationVersion: $1.value) }
     switch layout {
-    case _ where generation == .zero: place = .end
-    case .ordered: place = .keys(KeyWalk(of: generation, targets: targets.keys))
-    case .dense: place = .items(ItemWalk(of: generation))
+    case _ where generation == .zero: progress = .end
+    case .ordered: progress = .keys(KeyWalk(of: generation, targets: targets.keys))
+    case .dense: progress = .items(ItemWalk(of: generation))
     }
   }
 
   /// Whether the walk has examined all records.
   var isDone: Bool {
-    if case .end = place { true } else { false }
+    if case .end = progress { true } else { false }
   }
 
   /// Removes up to `count` targets, and returns them.
@@ -76,8 +76,8 @@ struct PurgeWalk {
     of targets: [Invalidation: FileInvalidationVersion]
   ) -> [[Invalidation: FileInvalidationVersion]] {
     var parts: [[Invalidation: FileInvalidationVersion]] = []
-    for (place, target) in targets.enumerated() {
-      if place % partSize == 0 { parts.append([:]) }
+    for (index, target) in targets.enumerated() {
+      if index % partSize == 0 { parts.append([:]) }
       parts[parts.count - 1][target.key] = target.value
     }
     return parts
@@ -89,13 +89,13 @@ struct PurgeWalk {
   /// Examines about `stride` of the next records, and returns up to about `count` of them to remove.
   mutating func next(_ count: Int, of stride: Int = stride, in file: DiskFile) throws(LMDBError) -> Found {
     var found = Found()
-    switch place {
+    switch progress {
     case .keys(var walk):
       found.keys = try walk.next(count, of: stride, in: file, concealedBy: set)
-      place = walk.isDone ? .end : .keys(walk)
+      progress = walk.isDone ? .end : .keys(walk)
     case .items(var walk):
       found.digests = try walk.next(count, of: stride, in: file, concealedBy: set)
-      place = walk.isDone ? .end : .items(walk)
+      progress = walk.isDone ? .end : .items(walk)
     case .end: break
     }
     return found

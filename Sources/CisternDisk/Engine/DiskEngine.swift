@@ -57,7 +57,7 @@ final class DiskEngine: Sendable {
   let progress = Guarded(CommitProgress())
   let monitor = Monitor(WriterState())
   /// The error of the first lost write since the last flush that threw, or nil.
-  let unreportedLoss = Guarded<CisternError?>(nil)
+  let unreportedFlushError = Guarded<CisternError?>(nil)
   /// The running reads of the whole file.
   let longReads = LongReads()
   /// Defects that readers found, for the writer thread to examine.

@@ -161,7 +161,7 @@ struct ExtentLog: Sendable, Equatable {
 
   /// Subtracts a record that is no longer live. An address outside of the file's extents has no effect.
   mutating func remove(_ size: Int, at address: RecordAddress) {
-    guard case .inExtent(let number, _)? = address.place(in: layout), let extent = self[number] else { return }
+    guard case .inExtent(let number, _)? = address.location(in: layout), let extent = self[number] else { return }
     let removed = min(ExtentLayout.room(for: size), extent.liveBytes)
     table.change(number) { $0.liveBytes -= removed }
     summary.liveBytes -= removed

@@ -1,4 +1,4 @@
-/// The place of a record in the data file. The index of a partition stores it in six bytes.
+/// The location of a record in the data file. The index of a partition stores it in six bytes.
 ///
 /// A record keeps its address until it is replaced, evicted or copied, because extents never move.
 struct RecordAddress: Sendable, Hashable, Comparable {
@@ -41,15 +41,15 @@ struct RecordAddress: Sendable, Hashable, Comparable {
   @inline(__always)
   var isSeparate: Bool { bits & Self.separateBit != 0 }
 
-  /// A place in a file with this layout.
-  enum Place: Sendable, Equatable {
+  /// A location in a file with this layout.
+  enum Location: Sendable, Equatable {
     case inExtent(ExtentNumber, offset: Int)
     case separate(UInt64)
   }
 
-  /// Returns the place, or nil if the file cannot have the extent, which is a sign of damage.
+  /// Returns the location, or nil if the file cannot have the extent, which is a sign of damage.
   @inline(__always)
-  func place(in layout: ExtentLayout) -> Place? {
+  func location(in layout: ExtentLayout) -> Location? {
     if isSeparate { return .separate(bits & ~Self.separateBit) }
     let position = bits &* UInt64(Self.unit)
     let number = position &>> UInt64(truncatingIfNeeded: layout.shift)
@@ -59,7 +59,7 @@ struct RecordAddress: Sendable, Hashable, Comparable {
       offset: Int(truncatingIfNeeded: position & UInt64(truncatingIfNeeded: layout.size &- 1)))
   }
 
-  /// The place of the record's recency mark.
+  /// The location of the record's recency mark.
   ///
   /// Each record of ``RecencyBitmap/bytesPerMark`` or more has its own mark, if the bitmap covers all extents. With a
   /// shared mark, a new record would clear the mark of another one.

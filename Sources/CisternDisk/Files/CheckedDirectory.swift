@@ -6,10 +6,10 @@ import CisternCore
   import Darwin
 #endif
 
-/// A check for changed names in a directory that costs one system call.
+/// A directory whose names were checked. A look for changed names costs one system call.
 ///
 /// The writer thread uses it before each commit.
-struct DirectoryWatch {
+struct CheckedDirectory {
   /// The fingerprint of a directory: its identity, and the time of the last change of a name in it.
   struct Fingerprint: Equatable {
     fileprivate let device: UInt64
@@ -45,7 +45,7 @@ struct DirectoryWatch {
   ///
   /// The clock of a file system may stand still for up to two seconds. A younger fingerprint is not kept, because a
   /// later change could have the same one.
-  mutating func note(_ fingerprint: Fingerprint) {
+  mutating func setChecked(_ fingerprint: Fingerprint) {
     var now = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &now)
     checked = fingerprint.modified.tv_sec + 3 < now.tv_sec ? fingerprint : nil

@@ -60,7 +60,7 @@ extension DiskVerification {
 
   /// Returns whether the state of the file has a record of this size at the address.
   private func contains(_ address: RecordAddress, _ room: Int, _ state: ExtentState, in tables: FileTables) -> Bool {
-    switch address.place(in: tables.limits.layout) {
+    switch address.location(in: tables.limits.layout) {
     case .inExtent(let number, let offset)?:
       guard let extent = state.log[number] else { return false }
       if case .free = extent.state { return false }

@@ -13,10 +13,11 @@ extension DiskVerification {
     }
   }
 
-  /// Notes the record at a place. The metadata is nil if the record is damaged: its renewal is then no further defect.
-  mutating func note(_ metadata: @autoclosure () -> RecordMetadata?, at place: @autoclosure () -> RecordPlace) {
+  /// Notes the record at a location. The metadata is nil if the record is damaged: its renewal is then no further
+  /// defect.
+  mutating func note(_ metadata: @autoclosure () -> RecordMetadata?, at location: @autoclosure () -> RecordLocation) {
     if renewals.isEmpty { return }
-    let key = MetaTable.renewal(ofRecordAt: place())
+    let key = MetaTable.renewal(ofRecordAt: location())
     if let renewal = renewals[key], metadata().map(renewal.concerns) ?? true { renewals[key] = nil }
   }
 

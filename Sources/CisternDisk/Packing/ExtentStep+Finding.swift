@@ -60,7 +60,7 @@ extension ExtentStep {
   ) throws(LMDBError) {
     try target.removeCurrent()
     try removeRenewal(of: IndexedRecord(address: item.address, size: 0), in: &target)
-    if case .separate(let number)? = item.address.place(in: layout) {
+    if case .separate(let number)? = item.address.location(in: layout) {
       try removeSeparate(SeparateNumber(number: number), in: &target)
     }
     change(generation, records: -1, bytes: 0)
@@ -87,7 +87,7 @@ extension ExtentStep {
     at address: RecordAddress, in target: borrowing some ExtentTarget & ~Copyable & ~Escapable,
     _ body: (RawSpan) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result? {
-    if case .separate(let number)? = address.place(in: layout) {
+    if case .separate(let number)? = address.location(in: layout) {
       return try target.withBytes(ofSeparate: SeparateNumber(number: number), body)
     }
     return try writer.withBytes(at: address, in: target, body)
@@ -110,7 +110,7 @@ extension ExtentStep {
     _ record: IndexedRecord, in target: inout some ExtentTarget & ~Copyable & ~Escapable
   ) throws(LMDBError) {
     try removeRenewal(of: record, in: &target)
-    if case .separate(let number)? = record.address.place(in: layout) {
+    if case .separate(let number)? = record.address.location(in: layout) {
       try removeSeparate(SeparateNumber(number: number), in: &target)
     } else {
       state.log.remove(record.size, at: record.address)

@@ -262,6 +262,6 @@ struct ExtentStep: ~Copyable {
   }
 
   mutating func noteAppended(_ address: RecordAddress) {
-    if case .inExtent(let number, _)? = address.place(in: layout) { appended.insert(number) }
+    if case .inExtent(let number, _)? = address.location(in: layout) { appended.insert(number) }
   }
 }

@@ -43,7 +43,7 @@ struct ExtentWriter {
     _ room: Int, at address: RecordAddress, in stream: Extent.Stream,
     to values: inout some ExtentValues & ~Copyable & ~Escapable, _ encode: (inout MutableRawSpan) -> Void
   ) throws(LMDBError) {
-    guard case .inExtent(let extent, let offset)? = address.place(in: layout) else {
+    guard case .inExtent(let extent, let offset)? = address.location(in: layout) else {
       preconditionFailure("the record is a separate value")
     }
     if let buffer = buffers[stream], buffer.extent != extent { try write(stream, to: &values) }
@@ -70,7 +70,8 @@ struct ExtentWriter {
     at address: RecordAddress, in values: borrowing some ExtentValues & ~Copyable & ~Escapable,
     _ body: (RawSpan) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result? {
-    guard case .inExtent(let extent, let offset)? = address.place(in: layout), offset >= ExtentLayout.headerSize else {
+    guard case .inExtent(let extent, let offset)? = address.location(in: layout), offset >= ExtentLayout.headerSize
+    else {
       return nil
     }
     for buffer in buffers.values where buffer.has(offset, of: extent) {

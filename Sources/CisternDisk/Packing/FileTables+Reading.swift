@@ -82,7 +82,7 @@ extension FileTables {
   func bytes(
     at address: RecordAddress, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> RawSpan? {
-    switch address.place(in: limits.layout) {
+    switch address.location(in: limits.layout) {
     case .inExtent(let number, let offset)?:
       return try transaction.bytes(
         ofValueForKey: UInt(number.number), from: offset &- ExtentLayout.headerSize, at: places)

@@ -7,8 +7,8 @@ extension MetaTable {
   static let renewalPrefix = UInt8(ascii: "t")
 
   /// Returns the key of the row with the renewal of a record.
-  static func renewal(ofRecordAt place: RecordPlace) -> [UInt8] {
-    switch place {
+  static func renewal(ofRecordAt location: RecordLocation) -> [UInt8] {
+    switch location {
     case .key(let key): [renewalPrefix] + key.copiedBytes()
     case .address(let address):
       [renewalPrefix] + (0..<8).map { UInt8(truncatingIfNeeded: address.bits >> (56 - 8 * $0)) }
@@ -37,9 +37,9 @@ extension Transaction where Self: ~Copyable, Self: ~Escapable {
   ///
   /// - Throws: `LMDBError` with the code `corrupted` if the row is damaged.
   borrowing func renewal(
-    ofRecordAt place: RecordPlace, in database: Database
+    ofRecordAt location: RecordLocation, in database: Database
   ) throws(LMDBError) -> RecordRenewal? {
-    guard let row = try row(forKey: MetaTable.renewal(ofRecordAt: place), in: database) else { return nil }
+    guard let row = try row(forKey: MetaTable.renewal(ofRecordAt: location), in: database) else { return nil }
     guard let renewal = RecordRenewal(row.rawSpan) else { throw RecordRenewal.damaged }
     return renewal
   }
@@ -74,7 +74,7 @@ struct RenewalRow {
   }
 
   /// The key of the record in the file. For a record in a file of extents, its address.
-  var place: [UInt8] { Array(key.dropFirst()) }
+  var location: [UInt8] { Array(key.dropFirst()) }
 
   /// Returns the renewal.
   ///
@@ -109,9 +109,9 @@ extension WriteTransaction {
 
   /// Stores the renewal of a record. Removes it if it is nil.
   mutating func put(
-    _ renewal: RecordRenewal?, ofRecordAt place: RecordPlace, in database: Database
+    _ renewal: RecordRenewal?, ofRecordAt location: RecordLocation, in database: Database
   ) throws(LMDBError) {
-    let key = MetaTable.renewal(ofRecordAt: place)
+    let key = MetaTable.renewal(ofRecordAt: location)
     if let renewal {
       try put(renewal.bytes, forKey: key, in: database)
     } else {

@@ -1,5 +1,5 @@
-/// The place of a record in a file.
-enum RecordPlace {
+/// The location of a record in a file.
+enum RecordLocation {
   /// The record is the value under a key.
   case key(DiskKey)
   /// The record is in a file of extents.

@@ -65,7 +65,7 @@ struct AgedRecords {
 
   /// Returns the age of the extent or of the separate record at an address. Nil if the file does not have it.
   private static func age(of address: RecordAddress, _ state: ExtentState, _ tables: FileTables) -> ExtentAge? {
-    switch address.place(in: tables.limits.layout) {
+    switch address.location(in: tables.limits.layout) {
     case .inExtent(let number, _)?: state.log[number]?.age
     case .separate(let number)?: state.separates.records[SeparateNumber(number: number)]?.age
     case nil: nil

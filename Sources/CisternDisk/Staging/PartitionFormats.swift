@@ -19,15 +19,15 @@ final class PartitionFormats: Sendable {
   private struct KnownFormat: Sendable {
     let codec: String
     var inFile = CodecInFile.unknown
-    /// The claim that all openings with the format share. Only a confirmed format is written.
-    let claim = FormatClaim()
+    /// The registration that all openings with the format share. Only a confirmed format is written.
+    let registration = FormatRegistration()
     /// The number of openings with the format that have not failed. A confirmed format has at least one.
     var openings = 1
   }
 
   /// The answer to an opening with a format.
-  enum Adoption: Sendable {
-    case claimed(FormatClaim)
+  enum RegistrationResult: Sendable {
+    case registered(FormatRegistration)
     /// The version has another codec.
     case conflicting(codec: String)
   }
@@ -51,24 +51,24 @@ final class PartitionFormats: Sendable {
   /// it.
   ///
   /// - Parameter format: The format.
-  /// - Returns: The claim, or the other codec.
-  func adopt(_ format: ValueFormat) -> Adoption {
+  /// - Returns: The registration, or the other codec.
+  func register(_ format: ValueFormat) -> RegistrationResult {
     known.withLock { known in
       if let other = known[format.schemaVersion] {
         guard other.codec == format.codec else { return .conflicting(codec: other.codec) }
         if case .other(let codec, _) = other.inFile { return .conflicting(codec: codec) }
         known[format.schemaVersion]?.openings += 1
-        return .claimed(other.claim)
+        return .registered(other.registration)
       }
       let new = KnownFormat(codec: format.codec)
       known[format.schemaVersion] = new
       hasUnknown.store(true, ordering: .releasing)
-      return .claimed(new.claim)
+      return .registered(new.registration)
     }
   }
 
   /// Removes an opening with the format, which has failed. Forgets the format if it was the only one.
-  func withdraw(_ format: ValueFormat) {
+  func unregister(_ format: ValueFormat) {
     known.withLock { known in
       guard var left = known[format.schemaVersion], left.codec == format.codec else { return }
       left.openings -= 1
@@ -81,7 +81,7 @@ final class PartitionFormats: Sendable {
   var unwritten: [ValueFormat] {
     guard hasUnknown.load(ordering: .acquiring) else { return [] }
     return known.withLock { known in
-      known.filter { $0.value.inFile.isUnknown && $0.value.claim.isConfirmed }
+      known.filter { $0.value.inFile.isUnknown && $0.value.registration.isConfirmed }
         .map { ValueFormat(codec: $0.value.codec, schemaVersion: $0.key) }
     }
   }

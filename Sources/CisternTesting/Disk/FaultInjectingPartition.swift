@@ -202,7 +202,7 @@ final class FaultInjectingPartition: TransactionalPartition {
   }
 
   @discardableResult
-  func adopt(_ format: ValueFormat) -> FormatClaim? { nil }
+  func register(_ format: ValueFormat) -> FormatRegistration? { nil }
 
   var largestBatch: ByteCount? { nil }
 

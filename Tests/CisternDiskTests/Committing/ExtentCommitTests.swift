@@ -148,7 +148,7 @@ import Testing
     for number in 0..<6 { try put(number..<number + 1, in: file, &extents) }
     let layout = try tables(of: file).limits.layout
     let pages = try addresses(in: file).compactMap { address -> [Int]? in
-      guard case .inExtent(let number, let offset)? = address.place(in: layout) else { return nil }
+      guard case .inExtent(let number, let offset)? = address.location(in: layout) else { return nil }
       return [Int(number.number), offset / 4096]
     }
     #expect(pages.count == 6)

@@ -41,22 +41,22 @@ struct ExtentLogTests {
     for layout in ExtentLayout.shifts.compactMap(ExtentLayout.init(shift:)) {
       for (number, offset) in [(ExtentNumber(number: 0), 16), (last, layout.size - 4)] {
         let address = RecordAddress(number, offset: offset, in: layout)
-        #expect(address.place(in: layout) == .inExtent(number, offset: offset))
+        #expect(address.location(in: layout) == .inExtent(number, offset: offset))
         #expect(RecordAddress(bits: address.bits) == address)
       }
     }
-    #expect(RecordAddress(separate: 7).place(in: layout) == .separate(7))
+    #expect(RecordAddress(separate: 7).location(in: layout) == .separate(7))
     #expect(RecordAddress(bits: 1 << 48) == nil)
     // No file has extents of this number.
-    #expect(try #require(RecordAddress(bits: (1 << 47) - 1)).place(in: layout) == nil)
+    #expect(try #require(RecordAddress(bits: (1 << 47) - 1)).location(in: layout) == nil)
   }
 
   @Test func `records follow each other at multiples of four bytes until the extent is full`() throws {
     var log = log(count: 3)
     let first = try place(101, in: .writes, of: &log)
     let second = try place(7, in: .writes, of: &log)
-    #expect(first.place(in: layout) == .inExtent(ExtentNumber(number: 0), offset: 16))
-    #expect(second.place(in: layout) == .inExtent(ExtentNumber(number: 0), offset: 16 + 104))
+    #expect(first.location(in: layout) == .inExtent(ExtentNumber(number: 0), offset: 16))
+    #expect(second.location(in: layout) == .inExtent(ExtentNumber(number: 0), offset: 16 + 104))
     #expect(log.liveBytes == 112)
     log.remove(101, at: first)
     #expect(log.liveBytes == 8 && log[ExtentNumber(number: 0)]?.liveBytes == 8)
@@ -71,7 +71,7 @@ struct ExtentLogTests {
     #expect(log.place(layout.largestRecord, in: .writes, during: horizon(10)) == nil)
     let age = try #require(log[ExtentNumber(number: 0)]?.age)
     let copy = try place(layout.largestRecord, in: .copies, from: age, of: &log)
-    #expect(copy.place(in: layout) == .inExtent(ExtentNumber(number: 2), offset: 16))
+    #expect(copy.location(in: layout) == .inExtent(ExtentNumber(number: 2), offset: 16))
     #expect(log[ExtentNumber(number: 2)]?.age == age)
   }
 

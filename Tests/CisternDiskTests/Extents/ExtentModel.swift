@@ -55,7 +55,7 @@ struct ExtentModel {
   var indexedBytes: [ExtentNumber: Int] {
     var bytes: [ExtentNumber: Int] = [:]
     for (address, record) in index.values {
-      guard case .inExtent(let number, _)? = address.place(in: log.layout) else { continue }
+      guard case .inExtent(let number, _)? = address.location(in: log.layout) else { continue }
       bytes[number, default: 0] += ExtentLayout.room(for: record.size)
     }
     return bytes
@@ -82,10 +82,10 @@ struct ExtentModel {
   }
 
   private mutating func store(_ record: Record, at address: RecordAddress) {
-    if case .inExtent(let number, ExtentLayout.headerSize)? = address.place(in: log.layout) {
+    if case .inExtent(let number, ExtentLayout.headerSize)? = address.location(in: log.layout) {
       // The first record of an extent overwrites the former contents.
       contents = contents.filter { place, _ in
-        if case .inExtent(number, _)? = place.place(in: log.layout) { false } else { true }
+        if case .inExtent(number, _)? = place.location(in: log.layout) { false } else { true }
       }
     }
     contents[address] = record
@@ -98,7 +98,7 @@ struct ExtentModel {
     if reclaim == nil {
       guard let choice = policy.choose(in: log, canCopy: canCopy), let extent = log[choice.number] else { return }
       let addresses = contents.keys.filter {
-        if case .inExtent(choice.number, _)? = $0.place(in: log.layout) { true } else { false }
+        if case .inExtent(choice.number, _)? = $0.location(in: log.layout) { true } else { false }
       }
       reclaim = (Reclaim(choice, age: extent.age), addresses.sorted())
     }

@@ -270,22 +270,22 @@ import Testing
     #expect(delivered.reportCodes == [])
   }
 
-  @Test func `a directory watch detects changed names, and trusts only a checked state that is old enough`() throws {
+  @Test func `a checked directory detects changed names, and trusts only a checked state that is old enough`() throws {
     let scratch = TemporaryDirectory()
-    var watch = DirectoryWatch()
+    var checked = CheckedDirectory()
     // The directory stays young, regardless of the time until the note.
     let later = Date(timeIntervalSinceNow: 100_000)
     try FileManager.default.setAttributes([.modificationDate: later], ofItemAtPath: scratch.path)
-    let young = try #require(DirectoryWatch.fingerprint(of: scratch.path))
-    watch.note(young)
-    #expect(!watch.isChecked(young))
+    let young = try #require(CheckedDirectory.fingerprint(of: scratch.path))
+    checked.setChecked(young)
+    #expect(!checked.isChecked(young))
     let long = Date(timeIntervalSinceNow: -100)
     try FileManager.default.setAttributes([.modificationDate: long], ofItemAtPath: scratch.path)
-    let old = try #require(DirectoryWatch.fingerprint(of: scratch.path))
-    watch.note(old)
-    #expect(watch.isChecked(old))
+    let old = try #require(CheckedDirectory.fingerprint(of: scratch.path))
+    checked.setChecked(old)
+    #expect(checked.isChecked(old))
     try Data().write(to: scratch.url("new"))
-    #expect(!watch.isChecked(try #require(DirectoryWatch.fingerprint(of: scratch.path))))
-    #expect(DirectoryWatch.fingerprint(of: scratch.path + "/missing") == nil)
+    #expect(!checked.isChecked(try #require(CheckedDirectory.fingerprint(of: scratch.path))))
+    #expect(CheckedDirectory.fingerprint(of: scratch.path + "/missing") == nil)
   }
 }

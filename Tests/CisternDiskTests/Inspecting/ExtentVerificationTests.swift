@@ -78,7 +78,7 @@ import Testing
   @Test func `a changed value is found with its key`() async throws {
     let planted = try await Planted()
     let tables = planted.tables
-    guard case .inExtent(let number, let offset)? = planted.addresses[3].place(in: tables.limits.layout) else {
+    guard case .inExtent(let number, let offset)? = planted.addresses[3].location(in: tables.limits.layout) else {
       Issue.record("the record is not in an extent")
       return
     }

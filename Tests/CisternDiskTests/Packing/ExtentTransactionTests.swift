@@ -23,7 +23,7 @@ struct ExtentTransactionTests: ExtentFileFixture {
           of: RecordDigest(of: key.rawSpan).bits, forKey: IndexKey(Generation.first.number), in: tables.index
         ) { (bits) throws(LMDBError) in
           let (table, offset): (UInt, Int) =
-            switch RecordAddress(bits: bits)?.place(in: tables.limits.layout) {
+            switch RecordAddress(bits: bits)?.location(in: tables.limits.layout) {
             case .inExtent(let number, let offset)?: (UInt(number.number), offset - ExtentLayout.headerSize)
             case .separate(let number)?: (UInt(ExtentRow.Key(SeparateNumber(number: number)).number), 0)
             case nil: (.max, 0)

@@ -45,7 +45,7 @@ struct ExtentWriterTests {
 
   /// Returns the value of the record at an address, as a reader that knows no transaction finds it.
   private func stored(at address: RecordAddress, in file: File) throws -> [UInt8]? {
-    guard case .inExtent(let number, let offset)? = address.place(in: layout) else { return nil }
+    guard case .inExtent(let number, let offset)? = address.location(in: layout) else { return nil }
     return try file.values.withBytes(of: number, from: offset) { bytes in
       PackedHeader(bytes, at: address).map { bytes.extracting($0.value).copiedBytes() }
     } ?? nil

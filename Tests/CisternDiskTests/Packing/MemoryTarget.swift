@@ -20,7 +20,7 @@ struct MemoryTarget: ExtentTarget {
 
     /// Returns the extent or value that contains an address.
     func has(_ address: RecordAddress, in layout: ExtentLayout) -> Bool {
-      switch address.place(in: layout) {
+      switch address.location(in: layout) {
       case .inExtent(let number, _)?: extents.contains(number)
       case .separate(let number)?: separates[SeparateNumber(number: number)] != nil
       case nil: false

@@ -46,7 +46,7 @@ struct PackingDamageTests {
   private func keys(in number: ExtentNumber, of model: PackingModel) throws -> Set<PackingModel.Key> {
     var keys: Set<PackingModel.Key> = []
     for item in model.target.committed.index[.first] ?? [] {
-      guard case .inExtent(number, _)? = item.address.place(in: model.limits.layout),
+      guard case .inExtent(number, _)? = item.address.location(in: model.limits.layout),
         let record = try model.record(at: item.address, in: model.target.committed)
       else { continue }
       keys.insert(PackingModel.Key(generation: .first, key: record.key))
@@ -102,7 +102,7 @@ struct PackingDamageTests {
     // Items still lead to the extent, which does not return under its number.
     let items = model.target.committed.index[.first] ?? []
     let isInVictim = { (address: RecordAddress) in
-      if case .inExtent(victim.number, _)? = address.place(in: model.limits.layout) { true } else { false }
+      if case .inExtent(victim.number, _)? = address.location(in: model.limits.layout) { true } else { false }
     }
     let lost = items.filter { isInVictim($0.address) }
     #expect(!lost.isEmpty)
@@ -137,7 +137,7 @@ struct PackingDamageTests {
       model.target.committed.index[.first]?.first { item in
         try model.record(at: item.address, in: model.target.committed)?.key == key(0).key
       })
-    guard case .inExtent(let extent, let offset)? = item.address.place(in: model.limits.layout) else {
+    guard case .inExtent(let extent, let offset)? = item.address.location(in: model.limits.layout) else {
       Issue.record("the record is not in an extent")
       return
     }

@@ -17,7 +17,7 @@ extension PackingModel {
         let record = try #require(try record(at: item.address, in: tables), "an item leads to no record")
         #expect(
           item.digest == RecordDigest(of: record.key.rawSpan) && tables.partitionNumbers[record.name] == generation)
-        if case .inExtent(let number, _)? = item.address.place(in: limits.layout) {
+        if case .inExtent(let number, _)? = item.address.location(in: limits.layout) {
           live[number, default: 0] += record.room
         }
         guard !tables.dead.contains(generation) else { continue }

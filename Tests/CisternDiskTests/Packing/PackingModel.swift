@@ -222,7 +222,7 @@ struct PackingModel {
         name: header.partition)
     }
     guard tables.has(address, in: limits.layout) else { return nil }
-    switch address.place(in: limits.layout) {
+    switch address.location(in: limits.layout) {
     case .inExtent(let number, let offset)?: return try target.values.withBytes(of: number, from: offset, decode) ?? nil
     case .separate(let number)?: return tables.separates[SeparateNumber(number: number)].flatMap { decode($0.rawSpan) }
     case nil: return nil

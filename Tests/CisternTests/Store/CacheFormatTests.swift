@@ -178,25 +178,25 @@ import Testing
     let tier = try openTier(scratch)
     let partition = try tier.cache("c")
     func format(_ codec: String, _ version: UInt32) -> ValueFormat { ValueFormat(codec: codec, schemaVersion: version) }
-    try partition.adopt(format("one", 0))?.confirm()
+    try partition.register(format("one", 0))?.confirm()
     // Of two openings with one format, only the second one succeeds.
-    try partition.adopt(format("one", 1))
-    try partition.adopt(format("one", 1))?.confirm()
-    partition.withdraw(format("one", 1))
-    try partition.adopt(format("one", 2))
+    try partition.register(format("one", 1))
+    try partition.register(format("one", 1))?.confirm()
+    partition.unregister(format("one", 1))
+    try partition.register(format("one", 2))
     for version in 0...2 as ClosedRange<UInt32> {
-      #expect(throws: CisternError.self) { try partition.adopt(format("two", version)) }
+      #expect(throws: CisternError.self) { try partition.register(format("two", version)) }
     }
     partition.put("k", [1])
     try await tier.flush()
-    partition.withdraw(format("one", 2))
-    try partition.adopt(format("two", 2))
+    partition.unregister(format("one", 2))
+    try partition.register(format("two", 2))
     try await tier.close()
     let again = try openTier(scratch)
     for version in 0...1 as ClosedRange<UInt32> {
-      #expect(throws: CisternError.self) { try again.cache("c").adopt(format("two", version)) }
+      #expect(throws: CisternError.self) { try again.cache("c").register(format("two", version)) }
     }
-    try again.cache("c").adopt(format("three", 2))
+    try again.cache("c").register(format("three", 2))
     try await again.close()
   }
 
@@ -207,7 +207,7 @@ import Testing
     let tier = try openTier(
       scratch, delivered: delivered, faults: DiskFaults { fails.peek() == true ? .corrupted : nil })
     let partition = try tier.cache("c")
-    try partition.adopt(ValueFormat(codec: "one", schemaVersion: 0))?.confirm()
+    try partition.register(ValueFormat(codec: "one", schemaVersion: 0))?.confirm()
     partition.put("k", [1])
     try await tier.flush()
     fails.set(true)
@@ -219,8 +219,8 @@ import Testing
     try await tier.flush()
     try await tier.close()
     let again = try openTier(scratch)
-    #expect(throws: CisternError.self) { try again.cache("c").adopt(ValueFormat(codec: "two", schemaVersion: 0)) }
-    try again.cache("c").adopt(ValueFormat(codec: "one", schemaVersion: 0))
+    #expect(throws: CisternError.self) { try again.cache("c").register(ValueFormat(codec: "two", schemaVersion: 0)) }
+    try again.cache("c").register(ValueFormat(codec: "one", schemaVersion: 0))
     try await again.close()
   }
 

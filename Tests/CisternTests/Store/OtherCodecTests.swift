@@ -9,7 +9,7 @@ import Testing
 struct OtherCodecTests {
   /// Opens a cache's format while the file cannot be read, or before another process writes its format.
   private static func adoptUnread(_ format: ValueFormat, in partition: DiskPartition) throws {
-    let adoption = partition.partition.formats.adopt(format)
+    let adoption = partition.partition.formats.register(format)
     guard case .claimed(let claim) = adoption else { throw Broken() }
     claim.confirm()
   }
@@ -18,7 +18,7 @@ struct OtherCodecTests {
     let scratch = TemporaryDirectory()
     let first = try openTier(scratch)
     let original = try first.cache("c")
-    try original.adopt(ValueFormat(codec: "one", schemaVersion: 0))?.confirm()
+    try original.register(ValueFormat(codec: "one", schemaVersion: 0))?.confirm()
     for key in ["k", "l"] { original.put(key, [1]) }
     try await first.flush()
     try await first.close()
@@ -39,7 +39,7 @@ struct OtherCodecTests {
     partition.put("o", [2])
     await #expect(throws: CisternError.self) { try await second.flush() }
     #expect(delivered.reportCodes == [.refused])
-    #expect(throws: CisternError.self) { try partition.adopt(ValueFormat(codec: "two", schemaVersion: 0)) }
+    #expect(throws: CisternError.self) { try partition.register(ValueFormat(codec: "two", schemaVersion: 0)) }
     // The removals of the values that were not written leave the records of the other codec.
     try await second.flush()
     try await second.close()
@@ -48,8 +48,8 @@ struct OtherCodecTests {
     let again = try third.cache("c")
     #expect(again.keys() == ["k", "l", "n"])
     #expect(again.get("k") == [1] && again.get("l") == [1])
-    try again.adopt(ValueFormat(codec: "one", schemaVersion: 0))
-    try again.adopt(ValueFormat(codec: "two", schemaVersion: 1))
+    try again.register(ValueFormat(codec: "one", schemaVersion: 0))
+    try again.register(ValueFormat(codec: "two", schemaVersion: 1))
     try await third.close()
   }
 
@@ -59,7 +59,7 @@ struct OtherCodecTests {
     let scratch = TemporaryDirectory()
     let first = try openTier(scratch)
     let original = try first.cache("c")
-    try original.adopt(ValueFormat(codec: "one", schemaVersion: 0))?.confirm()
+    try original.register(ValueFormat(codec: "one", schemaVersion: 0))?.confirm()
     original.put("k", [1])
     try await first.flush()
     try await first.close()
@@ -88,7 +88,7 @@ struct OtherCodecTests {
     let scratch = TemporaryDirectory()
     let first = try openTier(scratch, layout: layout)
     let original = try first.cache("c")
-    try original.adopt(ValueFormat(codec: "one", schemaVersion: 0))?.confirm()
+    try original.register(ValueFormat(codec: "one", schemaVersion: 0))?.confirm()
     for key in ["k", "l", "m"] { original.put(key, [1]) }
     try await first.flush()
     try await first.close()
@@ -127,7 +127,7 @@ struct OtherCodecTests {
     let scratch = TemporaryDirectory()
     let first = try openTier(scratch)
     let original = try first.cache("c")
-    try original.adopt(ValueFormat(codec: "utf-8", schemaVersion: 0))?.confirm()
+    try original.register(ValueFormat(codec: "utf-8", schemaVersion: 0))?.confirm()
     original.put("k", [1])
     try await first.flush()
     try await first.close()

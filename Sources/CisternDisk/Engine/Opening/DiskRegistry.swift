@@ -60,7 +60,7 @@ final class DiskRegistry: Sendable {
   private func attempt(at identity: DirectoryIdentity, arriving: [DiskEngine]) -> Attempt {
     let isAwaited = isCallerAwaited
     return directories.wait { directories -> Attempt? in
-      switch directories.place(of: identity, arriving: arriving) {
+      switch directories.status(of: identity, arriving: arriving) {
       case .open(let engine):
         // Counts the owner before the options are compared, without the lock. A conflict releases it again.
         directories.addOwner(of: engine)
@@ -125,18 +125,18 @@ final class DiskRegistry: Sendable {
     let identity = try DirectoryIdentity(of: directory)
     let arriving = bringIntoPlace(identity)
     let isAwaited = isCallerAwaited
-    let place = directories.wait { directories -> OpenDirectories.Place? in
-      let place = directories.place(of: identity, arriving: arriving)
-      switch place {
+    let status = directories.wait { directories -> OpenDirectories.Status? in
+      let status = directories.status(of: identity, arriving: arriving)
+      switch status {
       case .opening: return nil
-      case .closing: return isAwaited ? place : nil
-      case .open: return place
+      case .closing: return isAwaited ? status : nil
+      case .open: return status
       case .free:
         directories.beginOpening(identity)
-        return place
+        return status
       }
     }
-    switch place {
+    switch status {
     case .free: break
     case .closing: throw closingError(directory, remedy: "Compact the store on another thread")
     case .opening, .open:

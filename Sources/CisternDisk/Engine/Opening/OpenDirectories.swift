@@ -11,7 +11,7 @@ struct OpenDirectories: Sendable {
   }
 
   /// The state of a directory in this process.
-  enum Place {
+  enum Status {
     case free
     case open(DiskEngine)
     /// A thread opens the directory. Other threads wait.
@@ -40,7 +40,7 @@ struct OpenDirectories: Sendable {
   ///   - arriving: The engines whose path leads to the directory. If no other engine has it, one of them counts as its
   ///     engine.
   /// - Returns: The state.
-  func place(of identity: DirectoryIdentity, arriving: [DiskEngine]) -> Place {
+  func status(of identity: DirectoryIdentity, arriving: [DiskEngine]) -> Status {
     if opening[identity] == ForkCount.current { return .opening }
     let own = entries.filter { !$0.engine.isInherited }
     let entry =

@@ -244,11 +244,11 @@ extension DiskEngine {
   /// read.
   @inline(never)
   private func find(
-    _ renewal: inout RecordRenewal?, ofRecordAt place: RecordPlace, in transaction: borrowing ReadTransaction,
+    _ renewal: inout RecordRenewal?, ofRecordAt location: RecordLocation, in transaction: borrowing ReadTransaction,
     of file: DiskFile
   ) -> Bool {
     do {
-      renewal = try file.renewal(ofRecordAt: place, in: transaction)
+      renewal = try file.renewal(ofRecordAt: location, in: transaction)
       return true
     } catch {
       noteReadFailure(error, of: file.environment)

@@ -15,7 +15,7 @@ extension RecordWalk {
     let end = [MetaTable.renewalPrefix] + DiskKey.bytes(of: generation, at: last)
     var renewals: [[UInt8]: RecordRenewal] = [:]
     for row in try transaction.renewalRows(from: start, through: end, in: file.meta) {
-      renewals[row.place] = try row.renewal()
+      renewals[row.location] = try row.renewal()
     }
     if renewals.isEmpty { return }
     chunk.compactMap { key, metadata in

@@ -3,19 +3,19 @@ import LMDB
 
 extension DiskEngine {
   /// Registers the format of a cache. The writer thread writes it to the file with the next commit of that cache after
-  /// the claim is confirmed.
+  /// the registration is confirmed.
   ///
   /// - Throws: `CisternError` with the code `conflictingOpen` if another codec wrote the records of that schema
   ///   version.
-  func adopt(_ format: ValueFormat, of partition: Partition) throws(CisternError) -> FormatClaim {
+  func register(_ format: ValueFormat, of partition: Partition) throws(CisternError) -> FormatRegistration {
     if !partition.formats.isKnown(format.schemaVersion), let written = writtenCodec(like: format, of: partition),
       written != format.codec
     {
       throw conflict(with: written, format, of: partition)
     }
-    // Another opening can have adopted another codec since, so the formats themselves decide.
-    switch partition.formats.adopt(format) {
-    case .claimed(let claim): return claim
+    // Another opening can have registered another codec since, so the formats themselves decide.
+    switch partition.formats.register(format) {
+    case .registered(let registration): return registration
     case .conflicting(let codec): throw conflict(with: codec, format, of: partition)
     }
   }

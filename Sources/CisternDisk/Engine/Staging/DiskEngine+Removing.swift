@@ -73,7 +73,7 @@ extension DiskEngine {
     progress.withLock { progress in
       progress.note(tickets.map { CommitProgress.Failure(tickets: $0...$0, error: error) }, through: .zero, error: nil)
     }
-    noteLoss(error)
+    noteFlushError(error)
   }
 
   /// Stages a removal that cannot be committed now.

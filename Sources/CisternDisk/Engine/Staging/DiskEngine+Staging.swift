@@ -30,7 +30,7 @@ extension DiskEngine {
       // The older record must not be read again. A staged removal hides it until the removal can be committed.
       let ticket = stageRemoval(of: write.key, in: partition)
       if case .removal = write, mode == .degraded { return .staged(ticket) }
-      if mode == .degraded { noteLoss(outageLoss) }
+      if mode == .degraded { noteFlushError(outageError) }
       return refuse(partition)
     case .active:
       if isTooLarge(write) {

@@ -90,19 +90,19 @@ extension DiskEngine {
     do throws(CisternError) {
       try await waitForAll()
     } catch {
-      unreportedLoss.withLock { $0 = nil }
+      unreportedFlushError.withLock { $0 = nil }
       throw error
     }
-    if let loss = unreportedLoss.withLock({ $0.take() }) { throw loss }
+    if let loss = unreportedFlushError.withLock({ $0.take() }) { throw loss }
   }
 
   /// Notes a lost write, which the next flush reports.
-  func noteLoss(_ error: @autoclosure () -> CisternError) {
-    unreportedLoss.withLock { if $0 == nil { $0 = error() } }
+  func noteFlushError(_ error: @autoclosure () -> CisternError) {
+    unreportedFlushError.withLock { if $0 == nil { $0 = error() } }
   }
 
   /// The error for writes that a failing disk did not take.
-  var outageLoss: CisternError {
+  var outageError: CisternError {
     CisternError(
       .diskFailed, "the disk took no writes for some time and works again; values written then are in memory only",
       location: "flush, \(directory)", remedy: "Write these values again if the disk must have them")

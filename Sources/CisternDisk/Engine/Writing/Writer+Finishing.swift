@@ -84,7 +84,7 @@ extension Writer {
     engine.progress.withLock { $0.note(commit.failures, through: commit.group.through, error: commit.failureOfAll) }
     deliverReports()
     // A flush that begins after the end of this group is not among its waiters, and must throw nevertheless.
-    if let loss = commit.firstLoss { engine.noteLoss(commit.error == nil ? loss : engine.outageLoss) }
+    if let loss = commit.firstLossError { engine.noteFlushError(commit.error == nil ? loss : engine.outageError) }
     if let error = commit.error {
       degrade(error)
     } else {

@@ -49,11 +49,11 @@ extension Writer {
   @discardableResult
   func followFiles() throws(LMDBError) -> Bool {
     guard let file = engine.file else { return true }
-    let fingerprint = DirectoryWatch.fingerprint(of: engine.directory)
-    if let fingerprint, watch.isChecked(fingerprint) { return true }
+    let fingerprint = CheckedDirectory.fingerprint(of: engine.directory)
+    if let fingerprint, checkedDirectory.isChecked(fingerprint) { return true }
     let isInPlace = engine.claim.isInPlace() ? try file.isInPlace() : false
     if isInPlace, file.environment.isLockInPlace() {
-      if let fingerprint { watch.note(fingerprint) }
+      if let fingerprint { checkedDirectory.setChecked(fingerprint) }
       return true
     }
     if isInPlace {

@@ -29,7 +29,7 @@ final class Writer {
   /// The number of commit groups since stale reader slots were last cleared.
   var groupsSinceReaderCheck = 0
   /// The last checked state of the names in the directory.
-  var watch = DirectoryWatch()
+  var checkedDirectory = CheckedDirectory()
   /// The identity of the newest file that was open.
   var fileIdentity: StoreIdentity?
   /// The report of older or missing contents that a failed attempt to open the file again has found.

@@ -58,7 +58,7 @@ import Testing
     /// Inverts a bit of the record at an address.
     private func flip(_ offset: Int, at address: RecordAddress) throws {
       let tables = try tables
-      guard case .inExtent(let number, let start)? = address.place(in: tables.limits.layout) else {
+      guard case .inExtent(let number, let start)? = address.location(in: tables.limits.layout) else {
         Issue.record("the record is a separate value")
         return
       }
