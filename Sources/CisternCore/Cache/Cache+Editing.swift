@@ -55,7 +55,7 @@ extension Cache {
     // The table knows that a key has edits only while the key is watched.
     table.watch(edit.key)
     defer { table.unwatch(edit.key) }
-    _ = conditional.edits.settle(edit.key, options: edit.options) { queue, _ throws(Never) in
+    _ = conditional.edits.changeEdits(edit.key, options: edit.options) { queue, _ throws(Never) in
       queue.add(EditQueue.Edit(number: edit.number, change: change))
       return .shows
     }
@@ -64,7 +64,7 @@ extension Cache {
       await secondTier?.partition.waitForRoom()
       return try confirm(edit, answer: answer)
     } catch {
-      let settled = conditional.edits.settle(edit.key, options: edit.options) { queue, _ throws(Never) in
+      let settled = conditional.edits.changeEdits(edit.key, options: edit.options) { queue, _ throws(Never) in
         guard queue.contains(edit.number) else { return .nothing }
         queue.withdraw(edit.number)
         return .shows
@@ -77,7 +77,7 @@ extension Cache {
 
   private func confirm(_ edit: EditInProgress<Key>, answer: Value?) throws(CisternError) -> Value? {
     let number = edit.number
-    return try conditional.edits.settle(edit.key, options: edit.options) { queue, usable throws(CisternError) in
+    return try conditional.edits.changeEdits(edit.key, options: edit.options) { queue, usable throws(CisternError) in
       guard queue.contains(number) else { return .nothing }
       // A value whose lifetime has ended does not come back, edited or not.
       let isGone = usable == nil && queue.base != nil
@@ -85,7 +85,7 @@ extension Cache {
       guard let answer else {
         let isFirst = queue.pending.first?.number == number
         queue.confirm(number)
-        return isFirst && !isGone ? .confirmsWhatIsShown : .confirms
+        return isFirst && !isGone ? .confirmsShownValue : .confirms
       }
       queue.confirm(number, by: try conditional.merged(answer, over: usable, for: edit.key.key))
       return .confirms

@@ -27,7 +27,7 @@ final class OptimisticEdits<Key: Hashable & Sendable, Value: Sendable>: Sendable
 }
 
 /// The effect of a step on a key's edits.
-enum EditStep {
+enum EditChange {
   /// The edits stay as they are.
   case nothing
   /// They show another value.
@@ -35,7 +35,7 @@ enum EditStep {
   /// The confirmed value changes.
   case confirms
   /// The confirmed value changes, and the shown value stays.
-  case confirmsWhatIsShown
+  case confirmsShownValue
 }
 
 extension OptimisticEdits {
@@ -51,18 +51,18 @@ extension OptimisticEdits {
   ///   holds it.
   /// - Throws: The error of `step`.
   @discardableResult
-  func settle<Failure: Error>(
+  func changeEdits<Failure: Error>(
     _ key: HashedKey<Key>, options: ReplacementOptions,
-    _ step: (inout EditQueue<Value>, _ usable: Value?) throws(Failure) -> EditStep
+    _ step: (inout EditQueue<Value>, _ usable: Value?) throws(Failure) -> EditChange
   ) throws(Failure) -> Edited? {
     while true {
       let snapshot = records.snapshot(of: key)
       var edited = snapshot.edited ?? Edited(queue: EditQueue(base: snapshot.usable), timing: snapshot.timing)
-      let taken = try step(&edited.queue, snapshot.usable)
-      if case .nothing = taken { return nil }
+      let change = try step(&edited.queue, snapshot.usable)
+      if case .nothing = change { return nil }
       edited.shown = edited.queue.shown()
       let keeping = keptTags.keepingTags(of: snapshot, options)
-      let write = prepare(edited, replacing: snapshot, of: key, options: keeping, after: taken)
+      let write = prepare(edited, replacing: snapshot, of: key, options: keeping, after: change)
       var effects = WriteEffects<Key, Value>()
       // Released outside the lock.
       defer { withExtendedLifetime(effects.replacedEdits) {} }
@@ -103,7 +103,7 @@ extension OptimisticEdits {
   /// - Returns: The write.
   private func prepare(
     _ new: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>, options: ReplacementOptions,
-    after step: EditStep
+    after step: EditChange
   ) -> PreparedWrite<Key, Value> {
     var edited = new
     let keyBytes = secondTier?.bytes(key.key)
@@ -111,7 +111,7 @@ extension OptimisticEdits {
     var recordCondition: RecordCondition?
     var encodingError: (any Error)?
     var confirmation: ShownWrite.Confirmation?
-    if step == .confirms || step == .confirmsWhatIsShown {
+    if step == .confirms || step == .confirmsShownValue {
       let encoded = edited.queue.base.map { writes.encode($0, for: key, options.writeOptions) }
       staged = encoded?.staged ?? (snapshot.hasForeignRecord ? nil : keyBytes.map { .removal(key: $0) })
       encodingError = encoded?.encodingError
@@ -125,7 +125,7 @@ extension OptimisticEdits {
         confirmation = .refused
       }
     }
-    let isSettled = edited.queue.isSettled
+    let isSettled = edited.queue.isEmpty
     if isSettled, edited.timing.freshness(at: lifetimes.clock.now()) == .gone {
       edited.shown = nil
       // The record goes too: a read that finds it would announce its end again.
@@ -138,7 +138,7 @@ extension OptimisticEdits {
     let timing = isSettled ? edited.timing : edited.shownTiming
     if !timing.isForever { lifetimes.noteDeadline() }
     let preparedValue = edited.shown.map { PreparedValue(value: $0, cost: cost(ofShown: $0), timing: timing) }
-    let isShownAlready = step == .confirmsWhatIsShown && confirmation != .refused
+    let isShownAlready = step == .confirmsShownValue && confirmation != .refused
     let isAnnounced = !isShownAlready && !isSame(edited.shown, as: snapshot)
     let hasValue = edited.shown != nil
     var intent = ShownWrite(isPending: !isSettled, hasValue: hasValue, isAnnounced: isAnnounced)

@@ -115,7 +115,7 @@ final class ShownEdits<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   /// The edits that are kept beside memory; nil if none is pending.
-  @usableFromInline var kept: EditedKeys<Key, Value>.Edited? { edited.queue.isSettled ? nil : edited }
+  @usableFromInline var kept: EditedKeys<Key, Value>.Edited? { edited.queue.isEmpty ? nil : edited }
 
   /// Whether the edits lie over a confirmed value.
   @usableFromInline var hasConfirmedValue: Bool { edited.queue.base != nil }

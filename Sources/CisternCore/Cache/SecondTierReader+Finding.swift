@@ -85,7 +85,7 @@ extension SecondTierReader {
   @usableFromInline
   func notCached(_ key: HashedKey<Key>) -> CisternError {
     CisternError(
-      .notCached, "neither tier has a value that the policy accepts, and it says not to fetch one",
+      .notCached, "neither tier has a value that the policy accepts, and the policy does not fetch",
       location: reports.location(of: key.key))
   }
 }

@@ -29,7 +29,7 @@ extension SecondTierReader {
       return shown
     }
     guard let secondTier else { return nil }
-    guard let interpretation = interpretedRecord(of: key, in: secondTier) else { return valuePromotedMeanwhile(key) }
+    guard let interpretation = interpretedRecord(of: key, in: secondTier) else { return valuePromotedConcurrently(key) }
     guard case .usable(let found) = interpretation else {
       discard(interpretation, of: key, if: condition)
       return nil
@@ -48,7 +48,7 @@ extension SecondTierReader {
   /// - Returns: The value; nil if memory has none.
   @inlinable
   @inline(never)
-  func valuePromotedMeanwhile(_ key: HashedKey<Key>) -> Value? {
+  func valuePromotedConcurrently(_ key: HashedKey<Key>) -> Value? {
     switch table.lookUp(key.key, hash: key.hash, at: lifetimes.now()) {
     case .hit(let value):
       return value

@@ -27,7 +27,7 @@ extension SecondTierReader {
       }
     } else if let secondTier {
       guard let interpretation = interpretedRecord(of: key, in: secondTier) else {
-        return snapshotPromotedMeanwhile(of: key, isOwnOf: flight) ?? snapshot
+        return snapshotPromotedConcurrently(of: key, isOwnOf: flight) ?? snapshot
       }
       if case .usable(let found) = interpretation {
         noteRead(found.timing.tags, of: key, watched)
@@ -51,7 +51,7 @@ extension SecondTierReader {
   /// - Returns: The state of the key. Nil if memory has no value.
   @usableFromInline
   @inline(never)
-  func snapshotPromotedMeanwhile(
+  func snapshotPromotedConcurrently(
     of key: HashedKey<Key>, isOwnOf flight: Flight<Value>?
   ) -> ReadSnapshot<Key, Value>? {
     table.peek(key.key, hash: key.hash) == nil ? nil : snapshot(of: key, isOwnOf: flight)

@@ -24,7 +24,7 @@ struct EditQueue<Value: Sendable>: Sendable {
   }
 
   /// Whether no edit is pending, so that the shown value is confirmed.
-  var isSettled: Bool { pending.isEmpty }
+  var isEmpty: Bool { pending.isEmpty }
 
   func contains(_ number: EditNumber) -> Bool { pending.contains { $0.number == number } }
 

@@ -4,7 +4,7 @@ extension EntryTable {
   /// Applies a write to the entry of a key, in one critical section of its shard. Nothing happens if the condition does
   /// not hold.
   ///
-  /// A value larger than any possible room leaves nothing in memory.
+  /// A value larger than the memory limit is not kept in memory, and the older value is removed.
   ///
   /// - Parameters:
   ///   - write: The value and its condition.

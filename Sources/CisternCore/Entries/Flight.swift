@@ -1,7 +1,8 @@
 import Locking
 import Synchronization
 
-/// One fetch in progress with its waiters: the storage around ``FlightState``.
+/// One load of a key in progress with its waiters: the second-tier look-up, and then the fetch. The storage around
+/// ``FlightState``.
 ///
 /// It locks, asks the state machine, unlocks, and then acts. Its lock may be taken inside a shard's lock, never the
 /// other way round.

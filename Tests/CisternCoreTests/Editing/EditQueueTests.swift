@@ -67,7 +67,7 @@ struct EditQueueTests {
       let (base, pending) = Self.meaning(of: history)
       #expect(queue.base == base && queue.pending.map(\.number) == pending.map { EditNumber(number: $0) }, "\(history)")
       let shown = pending.isEmpty ? base : (base ?? []) + pending.map { "edit \($0)" }
-      #expect(queue.shown() == shown && queue.isSettled == pending.isEmpty, "\(history)")
+      #expect(queue.shown() == shown && queue.isEmpty == pending.isEmpty, "\(history)")
       sequences += 1
       guard history.count < 5 else { return }
       for event in events {
@@ -91,6 +91,6 @@ struct EditQueueTests {
     queue.withdraw(1)
     #expect(queue.shown() == 1)
     queue.confirm(2)
-    #expect(queue.base == 1 && queue.isSettled)
+    #expect(queue.base == 1 && queue.isEmpty)
   }
 }

@@ -224,7 +224,7 @@ struct WriteDecisionTests {
     }
   }
 
-  @Test func `every write in every situation does what the rules say`() {
+  @Test func `every write obeys the rules in every situation`() {
     var cases = 0
     for intent in Self.intents {
       for situation in Self.situations {

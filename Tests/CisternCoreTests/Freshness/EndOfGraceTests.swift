@@ -66,7 +66,7 @@ struct EndOfGraceTests {
   }
 
   @Test(arguments: [false, true])
-  func `a write that depends on a value whose grace ends meanwhile does not get it as a fresh one`(
+  func `a write that depends on a value whose grace ends concurrently does not get it as a fresh one`(
     isInMemory: Bool
   ) async throws {
     for count in 0..<12 {

@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a value is read once, also if another key is missed meanwhile`(isLoad: Bool) async throws {
+  func `a value is read once, also if another key is missed concurrently`(isLoad: Bool) async throws {
     let others = (0..<1000).map { "other \($0)" }
     // This key shares no count with the missed one.
     let key = Array("a".utf8).hashValue

@@ -47,7 +47,7 @@ import Testing
   @concurrent private static func clearAndWrite(
     marker: UInt8, in partition: Partition, _ tickets: Tickets
   ) async -> CommitTicket {
-    let ticket = partition.removeAll { tickets.next() }.ticket
+    let ticket = partition.clear { tickets.next() }.ticket
     for key in keys(marker) { put(key, in: partition, tickets) }
     partition.lostKeys.insert(
       [255, marker], LostRecord(clearCount: partition.clearCount, invalidationVersion: 0, tags: []))

@@ -41,7 +41,7 @@ import Testing
   @Test func `a key that is lost during a removal of all records is absent`() {
     let partition = Partition(name: "values")
     let clearCount = partition.clearCount
-    _ = partition.removeAll { 1 }
+    _ = partition.clear { 1 }
     partition.noteLoss(Self.key, LostRecord(clearCount: clearCount, invalidationVersion: 0, tags: []))
     #expect(!isThere(in: partition))
     #expect(!isToBeTold(in: partition))

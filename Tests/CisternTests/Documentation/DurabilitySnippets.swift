@@ -27,7 +27,7 @@ import Testing
     #expect(store.reports.isEmpty)
   }
 
-  @Test func `hearing of what was dealt with`() throws {
+  @Test func `a report handler receives handled problems`() throws {
     var configuration = Store.Configuration()
     configuration.reportHandler = { report in print("\(report.message) (\(report.location))") }
     let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: configuration)

@@ -110,7 +110,7 @@ extension Client {
     #expect(articles[id]?.title == "A better title" && previews[id] == nil)
   }
 
-  @Test func `whose change it was`() async throws {
+  @Test func `an observer sees the context of the writer`() async throws {
     let articles = try sampleArticles()
     let elsewhere = Recorder<String>()
     let isObserved = Gate()

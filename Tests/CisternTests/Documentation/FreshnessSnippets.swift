@@ -33,7 +33,7 @@ import Testing
     #expect(articles[id] == article)
   }
 
-  @Test func `fetching anew, and looking at what is old`() async throws {
+  @Test func `a reload fetches, and a look-up returns the stale value`() async throws {
     let articles = try sampleArticles()
     articles[id] = edited
     let newest = try await articles.refreshValue(forKey: id) { id in try await client.article(id) }

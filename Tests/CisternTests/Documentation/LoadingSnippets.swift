@@ -35,7 +35,7 @@ import Testing
     #expect(articles[id] == nil)
   }
 
-  @Test func `asking where a value came from`() async throws {
+  @Test func `a loaded value names its source`() async throws {
     let articles = try sampleArticles()
     let loaded = try await articles.loadedValue(forKey: id) { id in try await client.article(id) }
     switch loaded.source {

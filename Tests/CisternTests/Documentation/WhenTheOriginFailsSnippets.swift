@@ -121,7 +121,7 @@ extension Client {
     await log.value
   }
 
-  @Test func `how often it happened`() throws {
+  @Test func `statistics count failures and fallbacks`() throws {
     let articles = try sampleArticles()
     let statistics = articles.statistics
     print("\(statistics.failures) fetches failed, \(statistics.timeouts) callers waited too long")

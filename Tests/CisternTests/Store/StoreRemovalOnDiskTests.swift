@@ -119,7 +119,7 @@ import Testing
 
 /// Removal by tag from all caches of a store, on real threads.
 @Suite struct StoreRemovalThreadsTests {
-  @Test func `no cache returns an older value after a removal from the store, also one opened meanwhile`() async throws
+  @Test func `no cache returns an older value after a removal from the store, also one opened during it`() async throws
   {
     let scratch = TemporaryDirectory()
     let rounds = 60

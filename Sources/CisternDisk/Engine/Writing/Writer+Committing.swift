@@ -15,13 +15,13 @@ extension Writer {
       } catch {
         fail(&commit, engine.diagnosis(of: error))
       }
-      // If the file is written through, `settle(_:)` writes the note afterwards. Reports of record losses run user
+      // If the file is written through, `resumeWaiters(through:)` writes the note afterwards. Reports of record losses run user
       // code, which must not come between the commit and the note.
       if !isSynchronizing || !commit.losses.isEmpty { noteChanges() }
       finish(commit)
     } else {
       followFilesIfIdle()
-      settle(group.through)
+      resumeWaiters(through: group.through)
     }
     engine.announceRoom()
     noteMaintenance()

@@ -91,7 +91,7 @@ extension Writer {
       reportSmallDevice()
       deliverReports()
     }
-    settle(commit.group.through)
+    resumeWaiters(through: commit.group.through)
   }
 
   /// Resumes the waiters of all writes up to the ticket. If the store promises it, the file is first written
@@ -99,7 +99,7 @@ extension Writer {
   ///
   /// The note of the file follows the write-through, because it sets the file's times. Some systems would write
   /// these through as well.
-  func settle(_ ticket: CommitTicket) {
+  func resumeWaiters(through ticket: CommitTicket) {
     let isAwaited = engine.progress.withLock { progress in
       progress.settle(through: ticket)
       return progress.isAwaited

@@ -82,7 +82,7 @@ import Testing
     partition.publish(generation: 2, clearCount: partition.clearCount, transaction: 12)
     #expect(partition.generation == 2)
     // The same after a clear of this process, which hides what the reader learns.
-    _ = partition.removeAll { 1 }
+    _ = partition.clear { 1 }
     _ = partition.beginCommitting()
     partition.learn(generation: 4, transaction: 14)
     #expect(partition.generation == .zero)
