@@ -8,7 +8,7 @@ import Testing
 /// A disk that fails: nothing wrong is ever read, and the tier comes back.
 @Suite struct DiskFailureTests {
   @Test(arguments: [DiskFaults.Fault.inputOutput, .noSpace])
-  func `a disk that fails makes the tier miss and refuse, never answer what is out of date, and come back`(
+  func `a failing disk refuses writes, returns no outdated record, and recovers`(
     fault: DiskFaults.Fault
   ) async throws {
     let scratch = TemporaryDirectory()
