@@ -152,26 +152,26 @@ struct RecordStep {
     return removed
   }
 
-  /// Evicts the oldest record, or returns nil if no record is left.
+  /// Evicts the oldest record.
   ///
-  /// If `keeping` is true and the record is marked as read, it gets a second chance instead. It moves to the end of
-  /// the order without a mark.
+  /// If `givesSecondChances` is true and the record is marked as read, it gets a second chance instead. It moves to the
+  /// end of the order without a mark.
   mutating func evictOldest(
-    keeping: Bool, in transaction: inout WriteTransaction
-  ) throws(LMDBError) -> EvictionAttempt? {
-    guard let (sequence, key) = try oldest(in: &transaction) else { return nil }
+    givingSecondChances givesSecondChances: Bool, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> OldestRecordEviction {
+    guard let (sequence, key) = try oldest(in: &transaction) else { return .noRecord }
     guard let key, case .record(let number, let size, _) = try present(under: key, in: transaction),
       number == sequence
     else {
       // Damage left an entry that does not refer to a sound record with this sequence number.
       try evictDangling(sequence, key, in: &transaction)
-      return .dropped(bytes: 0)
+      return .evicted(bytes: 0)
     }
     // An invalidated record gets no second chance, and its eviction is not reported.
     let isLive = try liveCounts(key.generation, in: transaction) != nil
     let evicted = isLive ? try evicted(key, in: transaction) : nil
     let isProtected = protected.remove(sequence) != nil
-    if isProtected || (keeping && evicted != nil && recency.isMarked(sequence)) {
+    if isProtected || (givesSecondChances && evicted != nil && recency.isMarked(sequence)) {
       try moveToTail(key, from: sequence, in: &transaction)
       if isProtected { protected.insert(lastSequence) }
       outcome.touchedPages += 2 + DiskLimits.overflowPages(size)
@@ -179,7 +179,7 @@ struct RecordStep {
     }
     try drop(key, sequence: sequence, size: size, in: &transaction)
     if let evicted { outcome.evicted.append(evicted) }
-    return .dropped(bytes: StepOutcome.footprint(size: size, key: key.count))
+    return .evicted(bytes: StepOutcome.footprint(size: size, key: key.count))
   }
 
   /// Removes up to `count` records of a dead generation.

@@ -2,63 +2,15 @@ import CisternCore
 import LMDB
 
 extension RecordWork {
-  /// Sets the position in the commit order before which the items are put, in this transaction or in an earlier one.
-  mutating func setPosition(_ position: Int) {
-    note {
-      $0.position = position
-    } extents: {
-      $0.position = position
-    }
-  }
-
-  var hasChanges: Bool {
-    switch self {
-    case .records(let step): step.outcome.hasChanges
-    case .extents(let work): work.step.outcome.hasChanges
-    }
-  }
-
-  /// The approximate number of pages that the changes of records copy.
-  var touchedPages: Int {
-    switch self {
-    case .records(let step): step.outcome.touchedPages
-    case .extents(let work): work.step.touched.total
-    }
-  }
-
-  /// The live records that were evicted to make room.
-  var evicted: [EvictedRecord] {
-    switch self {
-    case .records(let step): step.outcome.evicted
-    case .extents(let work): work.step.outcome.evicted
-    }
-  }
-
-  /// Whether the caller must commit before it puts more records, although its own budget is not used up.
-  var shouldCommit: Bool {
-    switch self {
-    case .records: false
-    case .extents(let work): !work.step.hasBudget
-    }
-  }
-
-  /// Whether the file has too few free numbers for these generations of partitions.
-  func lacksNumbers(for generations: some Sequence<Generation>) -> Bool {
-    switch self {
-    case .records: false
-    case .extents(let work): work.step.state.partitionNumbers.areLacking(for: generations)
-    }
-  }
-
-  /// Evicts the oldest record of a file with an eviction order, or returns nil if no record is left.
+  /// Evicts the oldest record of a file with an eviction order.
   ///
-  /// If `keeping` is true and the record is marked as read, it gets a second chance instead.
+  /// If `givesSecondChances` is true and the record is marked as read, it gets a second chance instead.
   mutating func evictOldest(
-    keeping: Bool, in transaction: inout IndexTransaction
-  ) throws(LMDBError) -> EvictionAttempt? {
+    givingSecondChances givesSecondChances: Bool, in transaction: inout IndexTransaction
+  ) throws(LMDBError) -> OldestRecordEviction {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
-      try step.evictOldest(keeping: keeping, in: &transaction)
-    } extents: { (_, _) throws(LMDBError) -> EvictionAttempt? in
+      try step.evictOldest(givingSecondChances: givesSecondChances, in: &transaction)
+    } extents: { (_, _) throws(LMDBError) -> OldestRecordEviction in
       preconditionFailure("records in extents have no order of their own")
     }
   }
@@ -113,13 +65,4 @@ extension RecordWork {
       try step.makeRoom(forBatch: sizes, in: &target)
     }
   }
-}
-
-/// The result of examining the oldest record for eviction.
-enum EvictionAttempt {
-  /// The record was evicted. The file has about this many more free bytes.
-  case dropped(bytes: Int)
-  /// The record has a second chance: it was used since it took its place in the order, or the transaction protects
-  /// it.
-  case secondChance
 }

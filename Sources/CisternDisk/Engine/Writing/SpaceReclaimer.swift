@@ -138,10 +138,10 @@ struct SpaceReclaimer {
       }
       return true
     }
-    switch try step.records.evictOldest(keeping: secondChances < mostSecondChances, in: &transaction) {
-    case .dropped(let bytes)?: debt -= bytes
-    case .secondChance?: secondChances += 1
-    case nil: return false
+    switch try step.records.evictOldest(givingSecondChances: secondChances < mostSecondChances, in: &transaction) {
+    case .evicted(let bytes): debt -= bytes
+    case .secondChance: secondChances += 1
+    case .noRecord: return false
     }
     return true
   }

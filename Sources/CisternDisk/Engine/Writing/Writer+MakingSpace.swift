@@ -33,7 +33,7 @@ extension Writer {
       case .records:
         try evict(
           bytes: limits.pagesPerTransaction * min(attempts, 8) * DiskLimits.pageSize,
-          keeping: attempts <= 8, in: file, during: &commit)
+          givingSecondChances: attempts <= 8, in: file, during: &commit)
       case .extents: try freeSpace(file, times: min(attempts, 8), during: &commit)
       }
     // The smaller limits bound the number of extents then.
@@ -97,9 +97,9 @@ extension Writer {
   ///
   /// Returns false if the file has no record left.
   private func evict(
-    bytes: Int, keeping: Bool, in file: DiskFile, during commit: inout CommitState
+    bytes: Int, givingSecondChances: Bool, in file: DiskFile, during commit: inout CommitState
   ) throws(LMDBError) -> Bool {
-    var keeping = keeping
+    var givesSecondChances = givingSecondChances
     var freed = 0
     var rounds = 0
     var atOnce = 16
@@ -109,7 +109,8 @@ extension Writer {
     while rounds < 3 || (freed < bytes && hasRecords) {
       rounds += 1
       do throws(LMDBError) {
-        let (dropped, isEmpty) = try evictSome(atOnce, keeping: keeping, in: file, during: &commit)
+        let (dropped, isEmpty) = try evictSome(
+          atOnce, givingSecondChances: givesSecondChances, in: file, during: &commit)
         freed += dropped
         hasRecords = !isEmpty
       } catch {
@@ -117,7 +118,7 @@ extension Writer {
         // Even one eviction copies some pages.
         if atOnce == 1 { try freeForReuse(in: file, passes: &passes, after: error) }
         // A second chance copies more pages than an eviction does. A reader is no reason to end them.
-        if passes > 1 { keeping = false }
+        if passes > 1 { givesSecondChances = false }
         atOnce = 1
       }
       // A bound, in case that another process fills the room as fast as this one makes it.
@@ -128,15 +129,15 @@ extension Writer {
 
   /// Evicts at most `count` records in one transaction. Returns the freed bytes, and whether no record is left.
   private func evictSome(
-    _ count: Int, keeping: Bool, in file: DiskFile, during commit: inout CommitState
+    _ count: Int, givingSecondChances givesSecondChances: Bool, in file: DiskFile, during commit: inout CommitState
   ) throws(LMDBError) -> (dropped: Int, isEmpty: Bool) {
     try makeRoom(in: file, during: &commit) { (step, transaction) throws(LMDBError) in
       var dropped = 0
       for _ in 0..<count {
-        switch try step.records.evictOldest(keeping: keeping, in: &transaction) {
-        case .dropped(let bytes)?: dropped += bytes
-        case .secondChance?: continue
-        case nil:
+        switch try step.records.evictOldest(givingSecondChances: givesSecondChances, in: &transaction) {
+        case .evicted(let bytes): dropped += bytes
+        case .secondChance: continue
+        case .noRecord:
           // The change makes the commit count, which brings the pages that were freed before closer to reuse.
           try step.advanceTransaction(in: &transaction.transaction)
           return (dropped, true)

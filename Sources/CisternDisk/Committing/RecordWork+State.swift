@@ -1,0 +1,51 @@
+import CisternCore
+
+extension RecordWork {
+  /// Sets the position in the commit order before which the items are put, in this transaction or in an earlier one.
+  mutating func setPosition(_ position: Int) {
+    note {
+      $0.position = position
+    } extents: {
+      $0.position = position
+    }
+  }
+
+  var hasChanges: Bool {
+    switch self {
+    case .records(let step): step.outcome.hasChanges
+    case .extents(let work): work.step.outcome.hasChanges
+    }
+  }
+
+  /// The approximate number of pages that the changes of records copy.
+  var touchedPages: Int {
+    switch self {
+    case .records(let step): step.outcome.touchedPages
+    case .extents(let work): work.step.touched.total
+    }
+  }
+
+  /// The live records that were evicted to make room.
+  var evicted: [EvictedRecord] {
+    switch self {
+    case .records(let step): step.outcome.evicted
+    case .extents(let work): work.step.outcome.evicted
+    }
+  }
+
+  /// Whether the caller must commit before it puts more records, although its own budget is not used up.
+  var shouldCommit: Bool {
+    switch self {
+    case .records: false
+    case .extents(let work): !work.step.hasBudget
+    }
+  }
+
+  /// Whether the file has too few free numbers for these generations of partitions.
+  func lacksNumbers(for generations: some Sequence<Generation>) -> Bool {
+    switch self {
+    case .records: false
+    case .extents(let work): work.step.state.partitionNumbers.areLacking(for: generations)
+    }
+  }
+}
