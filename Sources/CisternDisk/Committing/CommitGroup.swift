@@ -110,7 +110,7 @@ struct CommitGroup {
     }
   }
 
-  /// Returns the number of pages that the separate records among the items need in a file of extents.
+  /// Returns the number of pages that the separate records among the items need in a dense file.
   func separatePages(of items: Range<Int>, limits: ExtentLimits) -> Int {
     items.reduce(0) { sum, index in
       guard let size = self[index].draft?.packedSize, size > limits.layout.largestRecord else { return sum }

@@ -5,7 +5,7 @@ extension DiskFile {
   ///
   /// - Parameters:
   ///   - context: Returns the facts that the transaction needs, after it has begun.
-  ///   - extents: The state of a file of extents after the last transaction of this process. The method reads the state
+  ///   - extents: The state of a dense file after the last transaction of this process. The method reads the state
   ///     if it is nil, or if another process has committed since. Nil for a file of another layout.
   ///   - body: The work. Its last change must be ``WriteStep/finish(in:)``.
   /// - Returns: The result of `body`.

@@ -20,7 +20,7 @@ struct ItemWalk {
   mutating func next(
     _ count: Int, of stride: Int, in file: DiskFile, concealedBy set: InvalidationSet<FileInvalidationVersion>
   ) throws(LMDBError) -> [RecordDigest] {
-    guard let start = position, case .extents(let tables) = file.layout else { return [] }
+    guard let start = position, case .dense(let tables) = file.layout else { return [] }
     let key = IndexKey(generation.number)
     let (found, next) = try file.environment.withRead {
       (transaction) throws(LMDBError) -> ([RecordDigest], RecordDigest?) in

@@ -6,7 +6,7 @@ import LMDB
 /// If the transaction aborts, the step is discarded. It sets and clears recency marks at once, which does no harm. It
 /// clears the mark of a sequence number only when it assigns the number. No older record can then have the number.
 struct RecordStep {
-  let tables: RecordTables
+  let tables: OrderedTables
   let meta: Database
   let recency: RecencyBitmap
   /// The invalidation tables that have invalidations in force, by the generation of their partition.
@@ -27,7 +27,7 @@ struct RecordStep {
   var outcome = RecordOutcome()
 
   init(
-    _ tables: RecordTables, meta: Database, recency: RecencyBitmap, invalidated: [Generation: InvalidationTable],
+    _ tables: OrderedTables, meta: Database, recency: RecencyBitmap, invalidated: [Generation: InvalidationTable],
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     self.tables = tables

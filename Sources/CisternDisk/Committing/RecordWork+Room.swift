@@ -10,7 +10,7 @@ extension RecordWork {
   ) throws(LMDBError) -> OldestRecordEviction {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
       try step.evictOldest(givingSecondChances: givesSecondChances, in: &transaction)
-    } extents: { (_, _) throws(LMDBError) -> OldestRecordEviction in
+    } dense: { (_, _) throws(LMDBError) -> OldestRecordEviction in
       preconditionFailure("records in extents have no order of their own")
     }
   }
@@ -22,12 +22,12 @@ extension RecordWork {
   ) throws(LMDBError) -> Result {
     try change(in: &transaction) { (_, _) throws(LMDBError) -> Result in
       preconditionFailure("the file has no extents")
-    } extents: { (step, target) throws(LMDBError) in
+    } dense: { (step, target) throws(LMDBError) in
       try body(&step, &target)
     }
   }
 
-  /// Makes a file of extents less full after LMDB found the map full, in a transaction that does nothing else.
+  /// Makes a dense file less full after LMDB found the map full, in a transaction that does nothing else.
   ///
   /// Returns false if nothing is left to release.
   mutating func freeSpace(

@@ -5,47 +5,47 @@ extension RecordWork {
   mutating func setPosition(_ position: Int) {
     note {
       $0.position = position
-    } extents: {
+    } dense: {
       $0.position = position
     }
   }
 
   var hasChanges: Bool {
     switch self {
-    case .records(let step): step.outcome.hasChanges
-    case .extents(let work): work.step.outcome.hasChanges
+    case .ordered(let step): step.outcome.hasChanges
+    case .dense(let work): work.step.outcome.hasChanges
     }
   }
 
   /// The approximate number of pages that the changes of records copy.
   var touchedPages: Int {
     switch self {
-    case .records(let step): step.outcome.touchedPages
-    case .extents(let work): work.step.touched.total
+    case .ordered(let step): step.outcome.touchedPages
+    case .dense(let work): work.step.touched.total
     }
   }
 
   /// The live records that were evicted to make room.
   var evicted: [EvictedRecord] {
     switch self {
-    case .records(let step): step.outcome.evicted
-    case .extents(let work): work.step.outcome.evicted
+    case .ordered(let step): step.outcome.evicted
+    case .dense(let work): work.step.outcome.evicted
     }
   }
 
   /// Whether the caller must commit before it puts more records, although its own budget is not used up.
   var shouldCommit: Bool {
     switch self {
-    case .records: false
-    case .extents(let work): !work.step.hasBudget
+    case .ordered: false
+    case .dense(let work): !work.step.hasBudget
     }
   }
 
   /// Whether the file has too few free numbers for these generations of partitions.
   func lacksNumbers(for generations: some Sequence<Generation>) -> Bool {
     switch self {
-    case .records: false
-    case .extents(let work): work.step.state.partitionNumbers.areLacking(for: generations)
+    case .ordered: false
+    case .dense(let work): work.step.state.partitionNumbers.areLacking(for: generations)
     }
   }
 }

@@ -3,32 +3,32 @@ import LMDB
 
 /// The work of one write transaction on records, by the layout of the file.
 enum RecordWork: ~Copyable {
-  case records(RecordStep)
-  case extents(Extents)
+  case ordered(RecordStep)
+  case dense(Extents)
 
   /// The work on records in extents, with the tables.
   struct Extents: ~Copyable {
     var step: ExtentStep
-    let tables: FileTables
+    let tables: DenseTables
 
     consuming func end() -> ExtentStep { step }
   }
 
-  /// Begins the work. Takes the state of a file of extents, and reads it if another process has committed since.
+  /// Begins the work. Takes the state of a dense file, and reads it if another process has committed since.
   init(
     _ file: DiskFile, _ context: StepContext, _ extents: inout ExtentState?, in transaction: inout IndexTransaction
   ) throws(LMDBError) {
     switch file.layout {
-    case .records(let tables):
-      self = .records(
+    case .ordered(let tables):
+      self = .ordered(
         try RecordStep(
           tables, meta: file.meta, recency: context.recency, invalidated: context.invalidated,
           in: &transaction.transaction))
-    case .extents(let tables):
+    case .dense(let tables):
       let target = ExtentTransaction(transaction, tables)
       do throws(LMDBError) {
         let step = try ExtentStep(file, context, &extents, in: target)
-        self = .extents(Extents(step: step, tables: tables))
+        self = .dense(Extents(step: step, tables: tables))
         transaction = target.endIndexed()
       } catch {
         transaction = target.endIndexed()
@@ -40,43 +40,43 @@ enum RecordWork: ~Copyable {
   /// Calls one of the closures with the work and the transaction.
   mutating func change<Result>(
     in transaction: inout IndexTransaction,
-    records: (inout RecordStep, inout WriteTransaction) throws(LMDBError) -> Result,
-    extents: (inout ExtentStep, inout ExtentTransaction) throws(LMDBError) -> Result
+    ordered: (inout RecordStep, inout WriteTransaction) throws(LMDBError) -> Result,
+    dense: (inout ExtentStep, inout ExtentTransaction) throws(LMDBError) -> Result
   ) throws(LMDBError) -> Result {
     switch consume self {
-    case .records(var step):
+    case .ordered(var step):
       do throws(LMDBError) {
-        let result = try records(&step, &transaction.transaction)
-        self = .records(step)
+        let result = try ordered(&step, &transaction.transaction)
+        self = .ordered(step)
         return result
       } catch {
-        self = .records(step)
+        self = .ordered(step)
         throw error
       }
-    case .extents(var work):
+    case .dense(var work):
       var target = ExtentTransaction(transaction, work.tables)
       do throws(LMDBError) {
-        let result = try extents(&work.step, &target)
+        let result = try dense(&work.step, &target)
         transaction = target.endIndexed()
-        self = .extents(work)
+        self = .dense(work)
         return result
       } catch {
         transaction = target.endIndexed()
-        self = .extents(work)
+        self = .dense(work)
         throw error
       }
     }
   }
 
   /// Calls one of the closures with the work, for a change of its state alone.
-  mutating func note(records: (inout RecordStep) -> Void, extents: (inout ExtentStep) -> Void) {
+  mutating func note(ordered: (inout RecordStep) -> Void, dense: (inout ExtentStep) -> Void) {
     switch consume self {
-    case .records(var step):
-      records(&step)
-      self = .records(step)
-    case .extents(var work):
-      extents(&work.step)
-      self = .extents(work)
+    case .ordered(var step):
+      ordered(&step)
+      self = .ordered(step)
+    case .dense(var work):
+      dense(&work.step)
+      self = .dense(work)
     }
   }
 
@@ -98,7 +98,7 @@ enum RecordWork: ~Copyable {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
       try step.put(draft, of: generation, protected: isProtected, in: &transaction)
       return true
-    } extents: { (step, target) throws(LMDBError) in
+    } dense: { (step, target) throws(LMDBError) in
       // No transaction evicts the records that it has put into extents.
       try step.put(draft, of: generation, in: &target)
     }
@@ -110,7 +110,7 @@ enum RecordWork: ~Copyable {
   ) throws(LMDBError) -> Bool {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
       try step.renew(draft, of: generation, in: &transaction)
-    } extents: { (step, target) throws(LMDBError) in
+    } dense: { (step, target) throws(LMDBError) in
       try step.renew(draft, of: generation, in: &target)
     }
   }
@@ -123,7 +123,7 @@ enum RecordWork: ~Copyable {
   ) throws(LMDBError) -> Bool {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
       try step.allows(condition, orIfDamaged: admitsDamage, for: key, of: generation, in: transaction)
-    } extents: { (step, target) throws(LMDBError) in
+    } dense: { (step, target) throws(LMDBError) in
       try step.allows(condition, orIfDamaged: admitsDamage, for: key, of: generation, in: &target)
     }
   }
@@ -134,7 +134,7 @@ enum RecordWork: ~Copyable {
   ) throws(LMDBError) -> UInt32? {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) -> UInt32? in
       try step.schemaVersion(ofRecord: key, of: generation, in: transaction)
-    } extents: { (step, target) throws(LMDBError) -> UInt32? in
+    } dense: { (step, target) throws(LMDBError) -> UInt32? in
       try step.schemaVersion(ofRecord: key, of: generation, in: &target)
     }
   }
@@ -152,7 +152,7 @@ enum RecordWork: ~Copyable {
   ) throws(LMDBError) -> RecordRemoval? {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
       try step.remove(key, of: generation, in: &transaction)
-    } extents: { (step, target) throws(LMDBError) in
+    } dense: { (step, target) throws(LMDBError) in
       try step.remove(key, of: generation, in: &target)
     }
   }
@@ -163,7 +163,7 @@ enum RecordWork: ~Copyable {
   ) throws(LMDBError) -> RemovedDamage? {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
       try step.removeDamaged(key, of: generation, in: &transaction)
-    } extents: { (step, target) throws(LMDBError) in
+    } dense: { (step, target) throws(LMDBError) in
       try step.removeDamaged(key, of: generation, in: &target)
     }
   }
@@ -179,7 +179,7 @@ enum RecordWork: ~Copyable {
   ) throws(LMDBError) -> (bytes: Int, count: Int, isDone: Bool) {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
       try step.purge(generation, upTo: count, in: &transaction)
-    } extents: { (step, target) throws(LMDBError) in
+    } dense: { (step, target) throws(LMDBError) in
       let former = step.state.log.liveBytes
       let purged = try step.purge(generation, upTo: count, in: &target)
       return (former - step.state.log.liveBytes, purged.count, purged.isDone)
@@ -193,7 +193,7 @@ enum RecordWork: ~Copyable {
   ) throws(LMDBError) {
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
       try step.purge(found.keys, concealedBy: set, in: &transaction)
-    } extents: { (step, target) throws(LMDBError) in
+    } dense: { (step, target) throws(LMDBError) in
       try step.purge(found.digests, of: generation, concealedBy: set, in: &target)
     }
   }
@@ -204,7 +204,7 @@ enum RecordWork: ~Copyable {
   mutating func noteNew(_ generation: Generation) {
     note {
       $0.noteNew(generation)
-    } extents: {
+    } dense: {
       $0.noteNew(generation)
     }
   }
@@ -213,7 +213,7 @@ enum RecordWork: ~Copyable {
   mutating func noteDead(_ generation: Generation) {
     note {
       $0.noteDead(generation)
-    } extents: {
+    } dense: {
       $0.noteDead(generation)
     }
   }
@@ -221,8 +221,8 @@ enum RecordWork: ~Copyable {
   /// The counts of each generation that the step has read. The value is nil for a dead generation.
   var counts: [Generation: GenerationCounts?] {
     switch self {
-    case .records(let step): step.counts
-    case .extents(let work): work.step.counts
+    case .ordered(let step): step.counts
+    case .dense(let work): work.step.counts
     }
   }
 
@@ -238,7 +238,7 @@ enum RecordWork: ~Copyable {
     let number = transaction.transaction.number
     try change(in: &transaction) { (step, transaction) throws(LMDBError) in
       try step.finish(in: &transaction)
-    } extents: { (step, target) throws(LMDBError) in
+    } dense: { (step, target) throws(LMDBError) in
       // The state must follow each commit. Otherwise the next transaction would read it again.
       if hasChanges { step.outcome.hasChanges = true }
       try step.finish(withLiveBytes: number % RecordWork.commitsBetweenLiveBytes == 0, in: &target)
@@ -248,19 +248,19 @@ enum RecordWork: ~Copyable {
   /// The number of commits after which the rows of extents get their live bytes.
   private static let commitsBetweenLiveBytes: UInt = 64
 
-  /// Returns the state of a file of extents after the commit.
+  /// Returns the state of a dense file after the commit.
   consuming func committed() -> ExtentState? {
     switch consume self {
-    case .records: nil
-    case .extents(let work): work.end().committed()
+    case .ordered: nil
+    case .dense(let work): work.end().committed()
     }
   }
 
-  /// Returns the state of a file of extents after an abort.
+  /// Returns the state of a dense file after an abort.
   consuming func aborted() -> ExtentState? {
     switch consume self {
-    case .records: nil
-    case .extents(let work): work.end().aborted()
+    case .ordered: nil
+    case .dense(let work): work.end().aborted()
     }
   }
 }

@@ -4,7 +4,7 @@ struct RoomAttempts {
   private(set) var fullMaps = 0
   /// The number of these times at which the file had no other record.
   private var emptyFiles = 0
-  /// The number of transactions since the last committed item, in a file of extents.
+  /// The number of transactions since the last committed item, in a dense file.
   private(set) var emptySteps = 0
   /// The number of the last transactions that have neither put an item nor made room.
   private(set) var stalls = 0

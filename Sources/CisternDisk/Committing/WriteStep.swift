@@ -17,7 +17,7 @@ struct WriteStep: ~Copyable {
   /// The changes of the transaction so far, without those to records.
   var outcome = StepOutcome()
 
-  /// Begins the work. Takes the state of a file of extents, and reads it if another process has committed since.
+  /// Begins the work. Takes the state of a dense file, and reads it if another process has committed since.
   init(
     file: DiskFile, _ context: StepContext, _ extents: inout ExtentState?, in transaction: inout IndexTransaction
   ) throws(LMDBError) {
@@ -86,7 +86,7 @@ struct WriteStep: ~Copyable {
   }
 
   /// Notes that all records of a batch are put. Later records need further room.
-  mutating func endBatch() { records.note(records: { _ in }, extents: { $0.endBatch() }) }
+  mutating func endBatch() { records.note(ordered: { _ in }, dense: { $0.endBatch() }) }
 
   /// Returns the record with the newest version in file order. An invalidation that is newer than the record and covers
   /// it is not in the file yet.
@@ -201,10 +201,10 @@ struct WriteStep: ~Copyable {
     outcome.counts = records.counts
   }
 
-  /// Returns the state of a file of extents after the commit. Nil for another layout.
+  /// Returns the state of a dense file after the commit. Nil for another layout.
   consuming func committed() -> ExtentState? { records.committed() }
 
-  /// Takes back the versions of invalidations. Returns the state of a file of extents after an abort. Nil for another
+  /// Takes back the versions of invalidations. Returns the state of a dense file after an abort. Nil for another
   /// layout.
   consuming func aborted() -> ExtentState? {
     for (partition, _, _) in outcome.invalidations { partition.invalidations.withdrawAssigned() }

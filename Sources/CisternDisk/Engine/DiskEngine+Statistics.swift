@@ -8,8 +8,8 @@ extension DiskEngine {
       counters.fileBytes.store(try file.environment.information().fileSize, ordering: .relaxed)
       let count = try file.environment.withRead { (transaction) throws(LMDBError) in
         switch file.layout {
-        case .records(let tables): try transaction.statistics(of: tables.order).entryCount
-        case .extents(let tables): try transaction.itemCount(in: tables.index)
+        case .ordered(let tables): try transaction.statistics(of: tables.order).entryCount
+        case .dense(let tables): try transaction.itemCount(in: tables.index)
         }
       }
       counters.records.store(count, ordering: .relaxed)

@@ -14,7 +14,7 @@ package enum DiskDirectory {
   static let mark = "cistern.mark"
   /// The directory for a compacted copy, before the copy replaces the data file.
   static let copy = "compact.tmp"
-  /// The directory for a file of extents with the records in order, from which a compacted copy is made.
+  /// The directory for a dense file with the records in order, from which a compacted copy is made.
   static let rewritten = "rewrite.tmp"
   /// A temporary file that tests whether the device has space.
   static let probe = "space.tmp"

@@ -126,7 +126,7 @@ final class DiskFile: Sendable {
     try environment.withWrite { (transaction) throws(LMDBError) in
       try transaction.put(MetaTable.value(layout.kind.formatVersion), forKey: MetaTable.format, in: meta)
       try transaction.put([UInt8](identity.text.utf8), forKey: MetaTable.identity, in: meta)
-      if case .extents(let tables) = layout { try tables.putFirstRows(in: &transaction) }
+      if case .dense(let tables) = layout { try tables.putFirstRows(in: &transaction) }
     }
     newness.store(true, ordering: .relaxed)
     knownTransaction.store(try environment.lastTransaction(), ordering: .releasing)

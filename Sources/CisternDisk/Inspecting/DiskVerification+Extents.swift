@@ -5,7 +5,7 @@ import LMDB
 
 extension DiskVerification {
   /// Verifies each item of the index, and the record that it refers to.
-  mutating func readItems(in tables: FileTables, _ transaction: borrowing ReadTransaction) throws(LMDBError) {
+  mutating func readItems(in tables: DenseTables, _ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let state = try ExtentState(reading: transaction, tables)
     var count = 0
     for generation in state.partitionNumbers.named.sorted() {
@@ -28,7 +28,7 @@ extension DiskVerification {
   }
 
   private mutating func verify(
-    _ item: LocatedDigest, of generation: Generation, _ state: ExtentState, in tables: FileTables,
+    _ item: LocatedDigest, of generation: Generation, _ state: ExtentState, in tables: DenseTables,
     _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     result.recordCount += 1
@@ -59,7 +59,7 @@ extension DiskVerification {
   }
 
   /// Returns whether the state of the file has a record of this size at the address.
-  private func contains(_ address: RecordAddress, _ room: Int, _ state: ExtentState, in tables: FileTables) -> Bool {
+  private func contains(_ address: RecordAddress, _ room: Int, _ state: ExtentState, in tables: DenseTables) -> Bool {
     switch address.location(in: tables.limits.layout) {
     case .inExtent(let number, let offset)?:
       guard let extent = state.log[number] else { return false }

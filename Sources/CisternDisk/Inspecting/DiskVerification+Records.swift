@@ -5,7 +5,7 @@ import LMDB
 
 extension DiskVerification {
   mutating func readRecords(
-    in tables: RecordTables, _ transaction: borrowing ReadTransaction
+    in tables: OrderedTables, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     for generation in names.keys { countFromZero(generation) }
     var cursor = try transaction.cursor(in: tables.records)
@@ -32,7 +32,7 @@ extension DiskVerification {
   }
 
   private func leads(
-    _ sequence: SequenceNumber, to key: borrowing DiskKey, in tables: RecordTables,
+    _ sequence: SequenceNumber, to key: borrowing DiskKey, in tables: OrderedTables,
     _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Bool {
     guard let entry = try transaction.value(forKey: sequence.orderKey, in: tables.order) else { return false }
@@ -40,7 +40,7 @@ extension DiskVerification {
   }
 
   mutating func readOrder(
-    in tables: RecordTables, _ transaction: borrowing ReadTransaction
+    in tables: OrderedTables, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     var cursor = try transaction.cursor(in: tables.order)
     while try cursor.moveToNext() {
@@ -60,7 +60,7 @@ extension DiskVerification {
   }
 
   private func hasNumber(
-    _ sequence: SequenceNumber, under key: borrowing DiskKey, in tables: RecordTables,
+    _ sequence: SequenceNumber, under key: borrowing DiskKey, in tables: OrderedTables,
     _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Bool {
     guard let record = try transaction.value(forKey: key, in: tables.records) else { return false }

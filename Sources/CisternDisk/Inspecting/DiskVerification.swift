@@ -66,10 +66,10 @@ extension DiskEngine {
         try verification.learnNames(in: transaction)
         try verification.readRenewals(in: transaction)
         switch file.layout {
-        case .records(let tables):
+        case .ordered(let tables):
           try verification.readRecords(in: tables, transaction)
           try verification.readOrder(in: tables, transaction)
-        case .extents(let tables): try verification.readItems(in: tables, transaction)
+        case .dense(let tables): try verification.readItems(in: tables, transaction)
         }
         verification.findStrayRenewals()
         try verification.compareCounts(in: transaction)

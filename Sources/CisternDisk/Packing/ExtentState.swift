@@ -1,6 +1,6 @@
 import LMDB
 
-/// The state of a file of extents after its last commit, as the writer keeps it between transactions.
+/// The state of a dense file after its last commit, as the writer keeps it between transactions.
 ///
 /// The rows of the file have the same state. A writer reads them if another process has committed since.
 struct ExtentState: Sendable {

@@ -96,5 +96,5 @@ protocol RenewalRows: ~Copyable, ~Escapable {
   mutating func moveRenewals(outOf window: Range<Int>) throws(LMDBError)
 }
 
-/// A write transaction on a file of extents.
+/// A write transaction on a dense file.
 protocol ExtentTarget: RecordIndex, ExtentValues, ExtentTables, GenerationRows, RenewalRows, ~Copyable, ~Escapable {}

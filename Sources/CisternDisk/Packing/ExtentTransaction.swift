@@ -1,20 +1,20 @@
 import CisternCore
 import LMDB
 
-/// A write transaction of LMDB on a file of extents.
+/// A write transaction of LMDB on a dense file.
 struct ExtentTransaction: ExtentTarget, ~Copyable, ~Escapable {
   /// The transaction, for the store's own rows and other tables.
   private(set) var indexed: IndexTransaction
-  let tables: FileTables
+  let tables: DenseTables
 
   @_lifetime(copy transaction)
-  init(_ transaction: consuming WriteTransaction, _ tables: FileTables) {
+  init(_ transaction: consuming WriteTransaction, _ tables: DenseTables) {
     indexed = IndexTransaction(transaction, index: tables.index)
     self.tables = tables
   }
 
   @_lifetime(copy indexed)
-  init(_ indexed: consuming IndexTransaction, _ tables: FileTables) {
+  init(_ indexed: consuming IndexTransaction, _ tables: DenseTables) {
     self.indexed = indexed
     self.tables = tables
   }

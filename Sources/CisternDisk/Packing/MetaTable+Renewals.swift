@@ -1,7 +1,7 @@
 import CisternCore
 import LMDB
 
-// The rows of renewals: "t", and then the key of the record in the file, or its address in a file of extents.
+// The rows of renewals: "t", and then the key of the record in the file, or its address in a dense file.
 
 extension MetaTable {
   static let renewalPrefix = UInt8(ascii: "t")
@@ -73,7 +73,7 @@ struct RenewalRow {
     self.row = row.copiedBytes()
   }
 
-  /// The key of the record in the file. For a record in a file of extents, its address.
+  /// The key of the record in the file. For a record in a dense file, its address.
   var location: [UInt8] { Array(key.dropFirst()) }
 
   /// Returns the renewal.

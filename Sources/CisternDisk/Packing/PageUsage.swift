@@ -1,6 +1,6 @@
 import LMDB
 
-/// The pages of the tables of a file of extents, as LMDB counts them.
+/// The pages of the tables of a dense file, as LMDB counts them.
 struct TablePages: Sendable, Equatable {
   /// The pages of the index, without those that only the items of one generation use.
   var index = 0

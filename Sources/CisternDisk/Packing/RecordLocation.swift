@@ -2,6 +2,6 @@
 enum RecordLocation {
   /// The record is the value under a key.
   case key(DiskKey)
-  /// The record is in a file of extents.
+  /// The record is in a dense file.
   case address(RecordAddress)
 }

@@ -9,8 +9,8 @@ import LMDB
 ///     "p" + name         the generation of the partition
 ///     "g" + generation   the counts of a live generation
 ///     "d" + generation   a dead generation, whose records must be purged
-///     "log"              of a file of extents: the row of the log, see `LogRow`
-///     "n" + number       of a file of extents: the generation that records name by the number
+///     "log"              of a dense file: the row of the log, see `LogRow`
+///     "n" + number       of a dense file: the generation that records name by the number
 ///     "t" + place        the newer times of a record, see `RecordRenewal`
 ///
 /// The table also holds the rows of formats and of invalidations; see `format(ofVersion:_:)` and

@@ -1,7 +1,7 @@
 import CisternCore
 import LMDB
 
-/// The records of a file of extents that readers see, from the oldest to the newest.
+/// The records of a dense file that readers see, from the oldest to the newest.
 ///
 /// - Complexity: O(*n* log *n*) for *n* records. Each needs about 40 bytes of memory.
 struct AgedRecords {
@@ -27,7 +27,7 @@ struct AgedRecords {
   ///   - largestRecord: The limit on the size of a record with its key.
   /// - Throws: `LMDBError` if the file cannot be read.
   init(
-    of file: DiskFile, _ tables: FileTables, bytes: Int, in layout: ExtentLayout, largestRecord: Int
+    of file: DiskFile, _ tables: DenseTables, bytes: Int, in layout: ExtentLayout, largestRecord: Int
   ) throws(LMDBError) {
     let names = try file.partitionNames()
     entries = try file.environment.withRead { (transaction) throws(LMDBError) in
@@ -64,7 +64,7 @@ struct AgedRecords {
   }
 
   /// Returns the age of the extent or of the separate record at an address. Nil if the file does not have it.
-  private static func age(of address: RecordAddress, _ state: ExtentState, _ tables: FileTables) -> ExtentAge? {
+  private static func age(of address: RecordAddress, _ state: ExtentState, _ tables: DenseTables) -> ExtentAge? {
     switch address.location(in: tables.limits.layout) {
     case .inExtent(let number, _)?: state.log[number]?.age
     case .separate(let number)?: state.separates.records[SeparateNumber(number: number)]?.age

@@ -16,11 +16,11 @@ enum CopiedRecords {
   /// - Throws: `LMDBError` if the file cannot be read.
   init(of file: DiskFile, mapSize: Int, extents: ExtentLayout, largestRecord: Int) throws(LMDBError) {
     switch file.layout {
-    case .records:
+    case .ordered:
       let kept = try KeptRecords(of: file, pages: mapSize / DiskLimits.pageSize, largestRecord: largestRecord)
       let order = kept.entries.indices.sorted { kept.entries[$0].sequence < kept.entries[$1].sequence }
       self = .underKeys(kept, order: order)
-    case .extents(let tables):
+    case .dense(let tables):
       self = .inExtents(try AgedRecords(of: file, tables, bytes: mapSize, in: extents, largestRecord: largestRecord))
     }
   }
@@ -79,7 +79,7 @@ extension DiskFile {
   func draft(
     at address: RecordAddress, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> RecordDraft? {
-    guard case .extents(let tables) = layout, let record = try tables.bytes(at: address, in: transaction),
+    guard case .dense(let tables) = layout, let record = try tables.bytes(at: address, in: transaction),
       let header = PackedHeader(record, at: address)
     else { return nil }
     var metadata = header.metadata(of: record)

@@ -48,7 +48,7 @@ extension DiskFile {
     return omissions
   }
 
-  /// The number of records in a file of extents.
+  /// The number of records in a dense file.
   private var recordCount: Int {
     get throws(LMDBError) {
       guard let index = layout.index else { return 0 }

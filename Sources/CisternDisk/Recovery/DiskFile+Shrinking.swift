@@ -24,12 +24,12 @@ extension DiskFile {
   func suitability(for limits: DiskLimits) throws(LMDBError) -> Suitability {
     if environment.options.mapSize != limits.mapSize { return .unsuitable }
     switch layout {
-    case .records(let tables):
+    case .ordered(let tables):
       let pages = try environment.withRead { (transaction) throws(LMDBError) in
         try transaction.statistics(of: tables.records).pageCount + transaction.statistics(of: tables.order).pageCount
       }
       return pages > limits.pageCount - limits.margin / 2 ? .unsuitable : .suitable
-    case .extents(let tables):
+    case .dense(let tables):
       // Few large extents leave no reserve, and very many small ones cost time in each commit.
       let new = ExtentLayout(mapSize: limits.mapSize, pageSize: DiskLimits.pageSize)
       let difference = new.shift - tables.limits.layout.shift
@@ -106,8 +106,8 @@ extension DiskFile {
     var omissions = Omissions()
     let isReplaced = try replace { (copy) throws(LMDBError) in
       switch layout {
-      case .records: try environment.copy(to: copy, compacting: true)
-      case .extents(let tables): omissions = try rewrite(tables.limits.layout, andCompactInto: copy)
+      case .ordered: try environment.copy(to: copy, compacting: true)
+      case .dense(let tables): omissions = try rewrite(tables.limits.layout, andCompactInto: copy)
       }
       func size(_ directory: String) -> Int { DiskDirectory.fileSize("\(directory)/\(DiskDirectory.data)") ?? 0 }
       return omissions.withoutRoom == 0 && size(copy) < size(environment.directory)
@@ -221,8 +221,8 @@ extension DiskFile {
     of entry: KeptRecords.Entry, under key: [UInt8], in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> [UInt8]? {
     switch layout {
-    case .records(let tables): return try transaction.value(forKey: key.rawSpan, in: tables.records)?.copiedBytes()
-    case .extents:
+    case .ordered(let tables): return try transaction.value(forKey: key.rawSpan, in: tables.records)?.copiedBytes()
+    case .dense:
       guard let address = entry.address, let diskKey = DiskKey(key.rawSpan),
         let draft = try draft(at: address, in: transaction)
       else { return nil }
@@ -236,7 +236,7 @@ extension DiskFile {
   }
 
   private func writeOrder(of kept: KeptRecords, into new: Environment) throws(LMDBError) {
-    let order = try new.openIntegerDatabase(named: RecordTables.orderName)
+    let order = try new.openIntegerDatabase(named: OrderedTables.orderName)
     let entries = kept.entries.sorted { $0.sequence < $1.sequence }
     var position = 0
     while position < entries.count {

@@ -16,7 +16,7 @@ struct KeptRecords {
     /// The place of the key in the bytes of all keys.
     fileprivate let keyPlace: Range<Int>
     let size: Int
-    /// The record's address in a file of extents. Nil for a record under its key.
+    /// The record's address in a dense file. Nil for a record under its key.
     let address: RecordAddress?
 
     fileprivate var keyCount: Int { keyPlace.count }
@@ -34,8 +34,8 @@ struct KeptRecords {
   init(of file: DiskFile, pages: Int, largestRecord: Int) throws(LMDBError) {
     let bytes = pages * DiskLimits.pageSize
     switch file.layout {
-    case .records: try gather(from: file, bytes: bytes, largestRecord: largestRecord)
-    case .extents(let tables): try gather(from: file, tables, bytes: bytes, largestRecord: largestRecord)
+    case .ordered: try gather(from: file, bytes: bytes, largestRecord: largestRecord)
+    case .dense(let tables): try gather(from: file, tables, bytes: bytes, largestRecord: largestRecord)
     }
     sortByKey()
     // Adjacent records leave a part of each page empty, and its size depends on their order. The loop therefore
@@ -81,7 +81,7 @@ struct KeptRecords {
 
   /// Gathers the records of extents in the same way. Their ages are their new sequence numbers.
   private mutating func gather(
-    from file: DiskFile, _ tables: FileTables, bytes: Int, largestRecord: Int
+    from file: DiskFile, _ tables: DenseTables, bytes: Int, largestRecord: Int
   ) throws(LMDBError) {
     // A closure cannot capture a mutating `self`.
     var kept = self

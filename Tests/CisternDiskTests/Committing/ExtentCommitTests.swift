@@ -6,7 +6,7 @@ import Testing
 @testable import CisternCore
 @testable import CisternDisk
 
-/// Write transactions on a file of extents, and the state that the writer keeps between them.
+/// Write transactions on a dense file, and the state that the writer keeps between them.
 @Suite struct ExtentCommitTests {
   private let scratch = TemporaryDirectory()
   private let partition = Partition(name: "things")
@@ -45,8 +45,8 @@ import Testing
     Issue.record("the records have no room")
   }
 
-  private func tables(of file: DiskFile) throws -> FileTables {
-    guard case .extents(let tables) = file.layout else { throw Fault() }
+  private func tables(of file: DiskFile) throws -> DenseTables {
+    guard case .dense(let tables) = file.layout else { throw Fault() }
     return tables
   }
 

@@ -158,7 +158,7 @@ import Testing
     _ = other.stageRemovalOfAll()
     try await tier.purge()
     let file = try #require(tier.engine.file)
-    guard case .extents(let tables) = file.layout else {
+    guard case .dense(let tables) = file.layout else {
       Issue.record("the file has no extents")
       return
     }

@@ -1,6 +1,6 @@
 @testable import CisternDisk
 
-/// A file of extents in memory, which applies the decisions of a log and a reclaim policy to an index.
+/// A dense file in memory, which applies the decisions of a log and a reclaim policy to an index.
 ///
 /// Each place remembers its record. A reader has a copy of the index, and checks that its records are unchanged.
 struct ExtentModel {

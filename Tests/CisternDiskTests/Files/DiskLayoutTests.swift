@@ -39,7 +39,7 @@ import Testing
 
   @Test func `a new file of extents has the first row of its log, and extents that fit the map`() throws {
     let file = try open(.dense)
-    guard case .extents(let tables) = file.layout else { throw LMDBError(.invalid, operation: "test", message: "") }
+    guard case .dense(let tables) = file.layout else { throw LMDBError(.invalid, operation: "test", message: "") }
     #expect(tables.limits.layout == ExtentLayout(mapSize: try options.mapSize))
     let row = try file.environment.withRead { (transaction) throws(LMDBError) in
       try transaction.row(forKey: MetaTable.log, in: file.meta)
@@ -49,7 +49,7 @@ import Testing
     try file.close()
   }
 
-  @Test func `a file of extents without the row of its log is damaged`() throws {
+  @Test func `a dense file without the row of its log is damaged`() throws {
     let file = try open(.dense)
     try file.environment.withWrite { (transaction) throws(LMDBError) in
       _ = try transaction.remove(MetaTable.log, in: file.meta)

@@ -11,7 +11,7 @@ import Testing
     let scratch = TemporaryDirectory()
     let tier: DiskTier
     let file: DiskFile
-    let tables: FileTables
+    let tables: DenseTables
     let generation: Generation
     /// The addresses of the records of the keys k0 to k9.
     let addresses: [RecordAddress]
@@ -22,7 +22,7 @@ import Testing
       for number in 0..<10 { cache.put("k\(number)", value(number, size: 300)) }
       try await tier.flush()
       file = try #require(tier.engine.file)
-      guard case .extents(let tables) = file.layout else { preconditionFailure("the file has no extents") }
+      guard case .dense(let tables) = file.layout else { preconditionFailure("the file has no extents") }
       self.tables = tables
       let (file, name) = (file, MetaTable.partition("things"))
       let number = try file.environment.withRead { (transaction) throws(LMDBError) in

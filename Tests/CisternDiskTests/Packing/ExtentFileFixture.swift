@@ -8,7 +8,7 @@ import Testing
 /// An open file of extents.
 struct ExtentFile {
   let environment: Environment
-  let tables: FileTables
+  let tables: DenseTables
 }
 
 /// A file of LMDB with extents, without the writer thread of a store.
@@ -22,7 +22,7 @@ extension ExtentFileFixture {
     let options = EnvironmentOptions(mapSize: mapSize, durability: .noSync)
     let environment = try Environment.open(directory: directory.path, options: options)
     let meta = try environment.openDatabase(named: DiskFile.metaName)
-    return ExtentFile(environment: environment, tables: try FileTables(environment, meta: meta))
+    return ExtentFile(environment: environment, tables: try DenseTables(environment, meta: meta))
   }
 
   /// Opens a new file, with a generation.

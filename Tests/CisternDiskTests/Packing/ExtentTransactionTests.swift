@@ -153,7 +153,7 @@ struct ExtentTransactionTests: ExtentFileFixture {
     try file.environment.close()
     let options = EnvironmentOptions(mapSize: 64 << 20, durability: .noSync)
     let larger = try Environment.open(directory: directory.path, options: options)
-    let tables = try FileTables(larger, meta: try larger.openDatabase(named: DiskFile.metaName))
+    let tables = try DenseTables(larger, meta: try larger.openDatabase(named: DiskFile.metaName))
     #expect(tables.limits.layout == file.tables.limits.layout && tables.limits.pageCount == 64 << 20 / 4096)
     try larger.close()
   }

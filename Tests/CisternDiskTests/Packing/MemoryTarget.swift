@@ -2,7 +2,7 @@ import LMDB
 
 @testable import CisternDisk
 
-/// A file of extents in memory. An abort restores its tables, but not the bytes of its extents, like LMDB.
+/// A dense file in memory. An abort restores its tables, but not the bytes of its extents, like LMDB.
 struct MemoryTarget: ExtentTarget {
   /// The part of the file that is transactional.
   struct Tables: Equatable {

@@ -6,7 +6,7 @@ import Testing
 @testable import CisternCore
 @testable import CisternDisk
 
-/// A random history of transactions on a file of extents.
+/// A random history of transactions on a dense file.
 struct PackingHistory {
   enum Operation {
     case put(PackingModel.Key, PackingModel.Value)

@@ -6,7 +6,7 @@ import Testing
 @testable import CisternCore
 @testable import CisternDisk
 
-/// Writers of a file of extents, and a dictionary with the records that it must have.
+/// Writers of a dense file, and a dictionary with the records that it must have.
 struct PackingModel {
   struct Key: Hashable {
     let generation: Generation

@@ -6,7 +6,7 @@ import Testing
 @testable import CisternCore
 @testable import CisternDisk
 
-/// Random histories of transactions on a file of extents, compared with a dictionary.
+/// Random histories of transactions on a dense file, compared with a dictionary.
 struct PackingModelTests {
   @Test func `the keys with equal digests have equal digests`() {
     let digests = EqualDigests.keys.map { RecordDigest(of: $0.rawSpan) }

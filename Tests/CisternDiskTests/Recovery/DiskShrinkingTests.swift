@@ -25,7 +25,7 @@ import Testing
   private func keysByAge(of tier: DiskTier) throws -> [[UInt8]] {
     let file = try #require(tier.engine.file)
     switch file.layout {
-    case .records(let tables):
+    case .ordered(let tables):
       return try file.environment.withRead { (transaction) throws(LMDBError) in
         var keys: [[UInt8]] = []
         var cursor = try transaction.cursor(in: tables.order)
@@ -34,7 +34,7 @@ import Testing
         }
         return keys
       }
-    case .extents(let tables):
+    case .dense(let tables):
       let records = try AgedRecords(of: file, tables, bytes: .max, in: tables.limits.layout, largestRecord: .max)
       return try file.environment.withRead { (transaction) throws(LMDBError) in
         var keys: [[UInt8]] = []

@@ -48,11 +48,11 @@ extension DiskEngine {
     }
     do {
       switch file.layout {
-      case .records:
+      case .ordered:
         var cursor = transaction.mainCursor()
         try walk.read(at: &cursor, generation: generation)
         try walk.renew(of: file, generation: generation, in: transaction)
-      case .extents(let tables): try walk.read(tables, of: file, generation: generation, in: transaction)
+      case .dense(let tables): try walk.read(tables, of: file, generation: generation, in: transaction)
       }
     } catch {
       noteReadFailure(error, of: environment)

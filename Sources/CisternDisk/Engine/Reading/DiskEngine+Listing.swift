@@ -82,11 +82,11 @@ extension DiskEngine {
     var listed: [ListedRecord] = []
     do throws(LMDBError) {
       switch file.layout {
-      case .records(let tables):
+      case .ordered(let tables):
         var cursor = try transaction.cursor(in: tables.records)
         try ListedRecord.read(&listed, at: &cursor, generation: generation, after: last)
         for index in listed.indices { try listed[index].renew(of: file, in: transaction) }
-      case .extents:
+      case .dense:
         try ListedRecord.read(&listed, of: file, generation: generation, after: last, in: transaction)
       }
       try ListedRecord.checkOrder(of: &listed, after: last)

@@ -114,7 +114,7 @@ extension DiskEngine {
       return .absent
     }
     switch file.layout {
-    case .records:
+    case .ordered:
       let diskKey = DiskKey(generation: generation, key: key)
       guard let record = value(under: diskKey, in: transaction, of: file) else { break }
       record.prefetch()
@@ -132,7 +132,7 @@ extension DiskEngine {
       return try showLarge(found, forKey: key, in: partition, as: transaction) { metadata, bytes in
         try body(renewal?.applied(to: metadata) ?? metadata, bytes)
       }
-    case .extents:
+    case .dense:
       var isDamaged = false
       guard let found = record(forKey: key, of: generation, in: transaction, of: file, isDamaged: &isDamaged) else {
         if isDamaged { reportDefect(key, of: partition) }
@@ -230,8 +230,8 @@ extension DiskEngine {
   private func record(
     forKey key: RawSpan, of generation: Generation, in transaction: borrowing ReadTransaction, of file: DiskFile,
     isDamaged: inout Bool
-  ) -> FileTables.PackedRecord? {
-    guard case .extents(let tables) = file.layout else { return nil }
+  ) -> DenseTables.PackedRecord? {
+    guard case .dense(let tables) = file.layout else { return nil }
     do {
       return try tables.record(forKey: key, of: generation, in: transaction, isDamaged: &isDamaged)
     } catch {

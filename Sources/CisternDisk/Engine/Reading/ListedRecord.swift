@@ -81,7 +81,7 @@ struct ListedRecord {
     _ listed: inout [ListedRecord], of file: DiskFile, generation: Generation, after last: [UInt8]?,
     in transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
-    guard case .extents(let tables) = file.layout else { preconditionFailure("the file has no extents") }
+    guard case .dense(let tables) = file.layout else { preconditionFailure("the file has no extents") }
     var cursor = try transaction.cursor(forKey: IndexKey(generation.number), in: tables.index)
     var isAtItem =
       if let last = last.flatMap({ RecordDigest($0.rawSpan) }) {
@@ -103,7 +103,7 @@ struct ListedRecord {
   }
 
   private mutating func copy(
-    _ item: LocatedDigest, _ tables: FileTables, of file: DiskFile, in transaction: borrowing ReadTransaction
+    _ item: LocatedDigest, _ tables: DenseTables, of file: DiskFile, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     guard let record = try tables.bytes(at: item.address, in: transaction),
       let header = PackedHeader(trusting: record, at: item.address),

@@ -8,7 +8,7 @@ extension RecordWalk {
   ///
   /// A record keeps its digest when it moves. A digest is therefore a position that stays valid.
   mutating func read(
-    _ tables: FileTables, of file: DiskFile, generation: Generation, in transaction: borrowing ReadTransaction
+    _ tables: DenseTables, of file: DiskFile, generation: Generation, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     var cursor = try transaction.cursor(forKey: IndexKey(generation.number), in: tables.index)
     var isAtItem =
@@ -57,7 +57,7 @@ extension RecordWalk {
   }
 
   private mutating func add(
-    _ item: LocatedDigest, _ tables: FileTables, of file: DiskFile, in transaction: borrowing ReadTransaction
+    _ item: LocatedDigest, _ tables: DenseTables, of file: DiskFile, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     guard let record = try tables.bytes(at: item.address, in: transaction),
       let header = PackedHeader(trusting: record, at: item.address)

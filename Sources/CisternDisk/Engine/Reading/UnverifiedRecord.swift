@@ -63,7 +63,7 @@ extension DiskFile {
     forKey key: RawSpan, of generation: Generation, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> UnverifiedRecord? {
     switch layout {
-    case .records:
+    case .ordered:
       let diskKey = DiskKey(generation: generation, key: key)
       guard let record = try transaction.mainValue(forKey: diskKey) else { return nil }
       guard let header = RecordHeader(trusting: record) else {
@@ -73,7 +73,7 @@ extension DiskFile {
       let isLarge = header.value.count >= RecordRenewal.leastValueSize
       let renewal = isLarge ? try renewal(ofRecordAt: .key(diskKey), in: transaction) : nil
       return UnverifiedRecord(.value(header), record, renewal: renewal)
-    case .extents(let tables):
+    case .dense(let tables):
       var isDamaged = false
       guard let found = try tables.record(forKey: key, of: generation, in: transaction, isDamaged: &isDamaged) else {
         return nil

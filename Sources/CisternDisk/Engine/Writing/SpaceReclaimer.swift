@@ -45,7 +45,7 @@ struct SpaceReclaimer {
 
   /// Evicts until the debt, including the record's share, is repaid.
   ///
-  /// Returns false if the transaction reaches its page budget first. A file of extents makes room when it puts a
+  /// Returns false if the transaction reaches its page budget first. A dense file makes room when it puts a
   /// record.
   mutating func makeRoom(
     for draft: borrowing RecordDraft, _ step: inout WriteStep, in transaction: inout IndexTransaction

@@ -11,7 +11,7 @@ extension Writer {
 
   /// Clears pages in a row if the next item or batch needs more of them than an extent has. Returns whether it did.
   func clearPages(
-    for tables: FileTables, in file: DiskFile, during commit: inout CommitState
+    for tables: DenseTables, in file: DiskFile, during commit: inout CommitState
   ) throws(LMDBError) -> Bool {
     let (limits, attempts) = (tables.limits, commit.attempts.fullMaps)
     guard commit.position < commit.group.count, attempts <= Writer.mostClearings || attempts % 4 != 0 else {

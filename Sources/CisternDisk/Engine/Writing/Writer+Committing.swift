@@ -15,8 +15,8 @@ extension Writer {
       } catch {
         fail(&commit, engine.diagnosis(of: error))
       }
-      // If the file is written through, `resumeWaiters(through:)` writes the note afterwards. Reports of record losses run user
-      // code, which must not come between the commit and the note.
+      // If the file is written through, `resumeWaiters(through:)` writes the note afterwards. Reports of record losses
+      // run user code, which must not come between the commit and the note.
       if !isSynchronizing || !commit.losses.isEmpty { noteChanges() }
       finish(commit)
     } else {
@@ -118,9 +118,9 @@ extension Writer {
   /// Returns the number of pages that single writes of a transaction may copy.
   private func budgetOfSingleWrites(_ budget: Int, in file: DiskFile) -> Int {
     switch file.layout {
-    case .records: budget
+    case .ordered: budget
     // The step itself bounds the leaves of the index. After a full map, the transactions are smaller.
-    case .extents: budget < deviceRoom.limits.pagesPerTransaction ? budget : .max
+    case .dense: budget < deviceRoom.limits.pagesPerTransaction ? budget : .max
     }
   }
 
@@ -233,9 +233,9 @@ extension Writer {
     in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
     switch step.file.layout {
-    case .records:
+    case .ordered:
       return try reclaimer.makeRoom(forBatch: group.size(of: unit), count: unit.count, &step, in: &transaction)
-    case .extents:
+    case .dense:
       let drafts = unit.compactMap { index in group[index].draft.map { ($0, group[index].partition) } }
       return try step.makeRoom(forBatch: drafts, in: &transaction)
     }

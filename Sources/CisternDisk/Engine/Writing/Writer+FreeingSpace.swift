@@ -1,7 +1,7 @@
 import CisternCore
 import LMDB
 
-// Room in a file of extents: after LMDB found the map full, and while no extent can be written.
+// Room in a dense file: after LMDB found the map full, and while no extent can be written.
 
 extension Writer {
   /// The number of transactions in a row without progress that are normal: an extent can be written two commits after

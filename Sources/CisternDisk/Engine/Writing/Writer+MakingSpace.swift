@@ -22,7 +22,7 @@ extension Writer {
     // If the map is full, the first call only lets two commits pass. LMDB can then reuse the pages that the last
     // commits freed, and readers may have ended.
     if attempts == 1, error.code == .mapFull, try commitTwice(in: file) { return }
-    if error.code == .mapFull, case .extents(let tables) = file.layout,
+    if error.code == .mapFull, case .dense(let tables) = file.layout,
       try clearPages(for: tables, in: file, during: &commit)
     {
       return
@@ -30,11 +30,11 @@ extension Writer {
     extraMargin = isResized ? 0 : min(extraMargin + limits.pagesPerTransaction / 2, limits.pageCount / 4)
     let hadRecords =
       switch file.layout {
-      case .records:
+      case .ordered:
         try evict(
           bytes: limits.pagesPerTransaction * min(attempts, 8) * DiskLimits.pageSize,
           givingSecondChances: attempts <= 8, in: file, during: &commit)
-      case .extents: try freeSpace(file, times: min(attempts, 8), during: &commit)
+      case .dense: try freeSpace(file, times: min(attempts, 8), during: &commit)
       }
     // The smaller limits bound the number of extents then.
     if error.code == .noSpace { extents?.experience.ceiling.remove() }

@@ -11,7 +11,7 @@ final class Writer {
   var deadGenerations: [Generation] = []
   /// The current walk that ends invalidations, or nil.
   var walk: PurgeWalk?
-  /// The state of a file of extents after the last transaction of this process. Nil if it must be read.
+  /// The state of a dense file after the last transaction of this process. Nil if it must be read.
   var extents: ExtentState?
   /// The attempts at maintenance that found no room. They bound its next transaction.
   var maintenanceAttempts = MaintenanceAttempts()

@@ -29,7 +29,7 @@ extension DiskTier {
   /// The item of a key in the index, as a dense file has it.
   func indexItem(ofKey key: String) throws -> [UInt8] {
     let file = try #require(engine.file)
-    guard case .extents(let tables) = file.layout else { throw CocoaError(.featureUnsupported) }
+    guard case .dense(let tables) = file.layout else { throw CocoaError(.featureUnsupported) }
     let address = try file.environment.withRead { (transaction) throws(LMDBError) in
       var isDamaged = false
       return try tables.record(

@@ -16,9 +16,9 @@ import Testing
 
     var file: DiskFile { get throws { try #require(tier.engine.file) } }
 
-    var tables: FileTables {
+    var tables: DenseTables {
       get throws {
-        guard case .extents(let tables) = try file.layout else {
+        guard case .dense(let tables) = try file.layout else {
           throw LMDBError(.invalid, operation: "test", message: "the file has no extents")
         }
         return tables

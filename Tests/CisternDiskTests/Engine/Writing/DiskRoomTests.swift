@@ -157,8 +157,8 @@ import Testing
     func recordCount() throws -> Int {
       try file.environment.withRead { (transaction) throws(LMDBError) in
         switch file.layout {
-        case .records(let tables): try transaction.statistics(of: tables.order).entryCount
-        case .extents(let tables): try transaction.itemCount(in: tables.index)
+        case .ordered(let tables): try transaction.statistics(of: tables.order).entryCount
+        case .dense(let tables): try transaction.itemCount(in: tables.index)
         }
       }
     }

@@ -1,7 +1,7 @@
 import CisternCore
 import LMDB
 
-extension FileTables {
+extension DenseTables {
   /// A record of a key.
   struct PackedRecord: ~Escapable {
     let header: PackedHeader

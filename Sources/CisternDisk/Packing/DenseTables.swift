@@ -1,7 +1,7 @@
 import LMDB
 
-/// The tables of a file of extents.
-struct FileTables: Sendable {
+/// The tables of a dense file.
+struct DenseTables: Sendable {
   static let indexName = "index"
   static let extentsName = "extents"
   static let rowsName = "rows"
@@ -56,19 +56,19 @@ struct FileTables: Sendable {
 
 extension ExtentState {
   /// Reads the state of the file in a snapshot.
-  init(reading transaction: borrowing ReadTransaction, _ tables: FileTables) throws(LMDBError) {
+  init(reading transaction: borrowing ReadTransaction, _ tables: DenseTables) throws(LMDBError) {
     try self.init(
       Self.rows(in: transaction, tables), committed: transaction.transactionNumber)
   }
 
   /// Reads the state of the file in a write transaction that has changed nothing.
-  init(reading transaction: borrowing WriteTransaction, _ tables: FileTables) throws(LMDBError) {
+  init(reading transaction: borrowing WriteTransaction, _ tables: DenseTables) throws(LMDBError) {
     try self.init(
       Self.rows(in: transaction, tables), committed: transaction.transactionNumber.previous())
   }
 
   private static func rows<T: Transaction & ~Copyable & ~Escapable>(
-    in transaction: borrowing T, _ tables: FileTables
+    in transaction: borrowing T, _ tables: DenseTables
   ) throws(LMDBError) -> Rows {
     guard let log = try transaction.row(forKey: MetaTable.log, in: tables.meta) else {
       throw damaged("the row of the log")
