@@ -8,10 +8,10 @@ import Testing
 /// Caches whose codec is not the one that the file names, which only a commit finds.
 struct OtherCodecTests {
   /// Opens a cache's format while the file cannot be read, or before another process writes its format.
-  private static func adoptUnread(_ format: ValueFormat, in partition: DiskPartition) throws {
-    let adoption = partition.partition.formats.register(format)
-    guard case .claimed(let claim) = adoption else { throw Broken() }
-    claim.confirm()
+  private static func registerUnread(_ format: ValueFormat, in partition: DiskPartition) throws {
+    let result = partition.partition.formats.register(format)
+    guard case .registered(let registration) = result else { throw Broken() }
+    registration.confirm()
   }
 
   @Test func `a commit stores no records of a codec other than the one that the file names`() async throws {
@@ -27,7 +27,7 @@ struct OtherCodecTests {
     let second = try openTier(scratch, delivered: delivered)
     let partition = try #require(try second.cache("c", delivered: delivered) as? DiskPartition)
     for version in 0...1 as ClosedRange<UInt32> {
-      try Self.adoptUnread(ValueFormat(codec: "two", schemaVersion: version), in: partition)
+      try Self.registerUnread(ValueFormat(codec: "two", schemaVersion: version), in: partition)
     }
     partition.put("k", [2])
     partition.put("m", [2])
@@ -67,7 +67,7 @@ struct OtherCodecTests {
     let second = try openTier(scratch)
     let partition = try #require(try second.cache("c") as? DiskPartition)
     let other = try second.cache("d")
-    try Self.adoptUnread(ValueFormat(codec: "two", schemaVersion: 0), in: partition)
+    try Self.registerUnread(ValueFormat(codec: "two", schemaVersion: 0), in: partition)
     let batch = partition.beginBatch()
     _ = other.stage(DiskPartition.write(bytes("k"), [2]), in: batch)
     _ = partition.stage(DiskPartition.write(bytes("l"), [2]), in: batch)
@@ -96,7 +96,7 @@ struct OtherCodecTests {
     let second = try openTier(scratch, layout: layout)
     let partition = try #require(try second.cache("c") as? DiskPartition)
     for version in 0...1 as ClosedRange<UInt32> {
-      try Self.adoptUnread(ValueFormat(codec: "two", schemaVersion: version), in: partition)
+      try Self.registerUnread(ValueFormat(codec: "two", schemaVersion: version), in: partition)
     }
     partition.put("k", [2])
     partition.remove("l")
@@ -134,7 +134,7 @@ struct OtherCodecTests {
 
     let second = try openTier(scratch)
     let partition = try #require(try second.cache("c") as? DiskPartition)
-    try Self.adoptUnread(ValueFormat(codec: "int64", schemaVersion: 0), in: partition)
+    try Self.registerUnread(ValueFormat(codec: "int64", schemaVersion: 0), in: partition)
     var configuration: Store.Configuration = .ignoringMemoryPressure
     configuration.durability = .processCrash
     configuration.commitInterval = .milliseconds(1)
