@@ -1,6 +1,7 @@
 import Foundation
 
-/// A port of the loopback interface that refuses connections while this object exists: it is bound, and nothing listens.
+/// A port of the loopback interface that refuses connections while this object exists: it is bound, and nothing
+/// listens.
 final class RefusingPort {
   let number: UInt16
   private let descriptor: Int32
@@ -11,7 +12,7 @@ final class RefusingPort {
     #else
       let stream = SOCK_STREAM
     #endif
-    descriptor = socket(AF_INET, stream, 0)
+    let descriptor = socket(AF_INET, stream, 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -22,6 +23,7 @@ final class RefusingPort {
         unsafe bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
       }
     }
+    self.descriptor = descriptor
     number = UInt16(bigEndian: address.sin_port)
     guard descriptor >= 0, isBound else { throw CocoaError(.fileWriteUnknown) }
   }
