@@ -100,7 +100,7 @@ extension DiskFile {
   /// - Returns: The number of damaged records that were found, and are left out. A copy of records under their keys is
   ///   a copy of pages, which reads no record.
   func replaceByCopy() throws -> Int {
-    if case .extents = layout {
+    if case .dense = layout {
       try DiskDirectory.requireNoFile(named: DiskDirectory.rewritten, in: environment.directory)
     }
     var omissions = Omissions()
@@ -192,7 +192,7 @@ extension DiskFile {
       try transaction.put(MetaTable.value(DiskLayout.ordered.formatVersion), forKey: MetaTable.format, in: meta)
     }
     try copyRows(to: meta, of: new, counts: kept.counts)
-    if case .records = layout { try copyRenewals(of: kept, to: meta, of: new) }
+    if case .ordered = layout { try copyRenewals(of: kept, to: meta, of: new) }
   }
 
   private func records(

@@ -50,7 +50,7 @@ struct SpaceReclaimer {
   mutating func makeRoom(
     for draft: borrowing RecordDraft, _ step: inout WriteStep, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {
-    guard case .records = step.file.layout else { return true }
+    guard case .ordered = step.file.layout else { return true }
     var live = try step.livePages(in: transaction)
     debt += share(of: draft.footprint, live: live + draft.pages)
     if debt > 0 {

@@ -163,7 +163,7 @@ extension Writer {
       return (step.outcome, transaction.transaction.transactionNumber, position)
     }
     isCommitted = true
-    if position == start, case .extents = file.layout, commit.arePreliminariesCommitted,
+    if position == start, case .dense = file.layout, commit.arePreliminariesCommitted,
       group.formatConflict(at: position) == nil
     {
       commit.attempts.noteEmptyStep(hasMadeRoom: extents?.reclaimProgress != progress)
