@@ -25,8 +25,8 @@ extension Cache {
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`. `CisternError` if the batch exceeds these bounds, or memory without a disk.
   ///   `CisternError` also if a value cannot be encoded or merged, or if a key does not equal itself. In a cache with
-  ///   ``CacheTiers/secondTierOnly``, `CisternError` also if the second tier takes no writes. After an error, nothing is
-  ///   stored.
+  ///   ``CacheTiers/secondTierOnly``, `CisternError` also if the second tier takes no writes. After an error, nothing
+  ///   is stored.
   /// - Complexity: O(*n*) for *n* keys, whose shards are locked together for that time.
   @inlinable
   @discardableResult

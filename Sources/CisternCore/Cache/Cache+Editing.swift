@@ -64,13 +64,13 @@ extension Cache {
       await secondTier?.partition.waitForRoom()
       return try confirm(edit, answer: answer)
     } catch {
-      let settled = conditional.edits.changeEdits(edit.key, options: edit.options) { queue, _ throws(Never) in
+      let changed = conditional.edits.changeEdits(edit.key, options: edit.options) { queue, _ throws(Never) in
         guard queue.contains(edit.number) else { return .nothing }
         queue.withdraw(edit.number)
         return .shows
       }
       // A value that a fetch announced before shows the withdrawn change.
-      if settled != nil { table.flight(of: edit.key)?.withdrawAnnouncement() }
+      if changed != nil { table.flight(of: edit.key)?.withdrawAnnouncement() }
       throw error
     }
   }

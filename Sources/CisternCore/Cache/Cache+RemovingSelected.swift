@@ -14,6 +14,7 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - isRemoved: The closure that chooses the keys. It is called outside all locks and transactions, once for a key.
+  ///     A key that does not equal itself can be passed several times.
   ///   - context: The writer, for ``Change/context``.
   /// - Returns: The number of removed keys, without those that could not be read. A key counts if it had a value, fresh
   ///   or in grace. A key that was only being fetched does not count. Neither does a key whose record a newer schema
@@ -27,7 +28,9 @@ extension Cache {
     let (sources, isComplete) = keySources()
     var count = 0
     let fetchedAlone = fetched.filter { sources[$0] == nil }
-    for (key, source) in sources.map({ ($0.key, Optional($0.value)) }) + fetchedAlone.map({ ($0, nil) }) {
+    for (key, found) in sources.map({ ($0.key, Optional($0.value)) }) + fetchedAlone.map({ ($0, nil) }) {
+      // A key that does not equal itself has an entry for each source. After the first one, it can be absent.
+      let source = key == key ? found : found.map { _ in .unconfirmed }
       let status = source.map { currentStatus(of: key, in: $0) } ?? .absent
       guard status != .absent || source == nil || fetched.contains(key), try isRemoved(key) else { continue }
       removeValue(forKey: key, context: context)

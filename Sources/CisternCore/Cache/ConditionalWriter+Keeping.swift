@@ -59,8 +59,10 @@ extension ConditionalWriter {
     table.watch(key)
     defer { table.unwatch(key) }
     while true {
-      let snapshot = records.snapshot(of: key, isOwnOf: flight)
+      var snapshot = records.snapshot(of: key, isOwnOf: flight)
       guard snapshot.flight != nil else { return }
+      // As without edits, the outcome removes also a record of a newer schema version.
+      snapshot.hasForeignRecord = false
       let options = ReplacementOptions(WriteOptions())
       if let edited = snapshot.edited {
         let write = edits.prepare(nil, below: edited, replacing: snapshot, of: key, options: options)

@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// 1. ``load(_:)`` begins, waits if it must, and returns the result (`FlightResult.swift`; with timeouts or a fallback,
 ///    `Loader+Waiting.swift`).
-/// 2. ``begin(_:_:owner:_:)`` calls ``decide(_:_:priority:work:lendsPermit:)``, which asks the entry table in one critical
-///    section: a hit, a flight to join, or a new flight to lead. A leader looks in the second tier.
+/// 2. ``begin(_:_:owner:_:)`` calls ``decide(_:_:priority:work:lendsPermit:)``, which asks the entry table in one
+///    critical section: a hit, a flight to join, or a new flight to lead. A leader looks in the second tier.
 /// 3. ``start(_:for:priority:)`` starts the flight's task, and ``run(_:for:)`` fetches in it.
 /// 4. ``publish(_:since:)`` stores the value, if the entry is still the flight's (`WritePipeline+Applying.swift`).
 /// 5. The flight completes, and its waiters resume. ``fail(_:of:_:)`` ends a flight without a value.

@@ -26,7 +26,7 @@ final class OptimisticEdits<Key: Hashable & Sendable, Value: Sendable>: Sendable
   }
 }
 
-/// The effect of a step on a key's edits.
+/// The effect of a change on a key's edits.
 enum EditChange {
   /// The edits stay as they are.
   case nothing
@@ -45,24 +45,24 @@ extension OptimisticEdits {
   /// - Parameters:
   ///   - key: The key.
   ///   - options: The options of a confirmed value.
-  ///   - step: Changes the edits. Gets the confirmed value below them; nil if its lifetime has ended. May be called
+  ///   - change: Changes the edits. Gets the confirmed value below them; nil if its lifetime has ended. May be called
   ///     several times.
-  /// - Returns: The edits after the step; nil if the step changed nothing. They have no confirmed value if no tier
+  /// - Returns: The edits after the change; nil if it changed nothing. They have no confirmed value if no tier
   ///   holds it.
-  /// - Throws: The error of `step`.
+  /// - Throws: The error of `change`.
   @discardableResult
   func changeEdits<Failure: Error>(
     _ key: HashedKey<Key>, options: ReplacementOptions,
-    _ step: (inout EditQueue<Value>, _ usable: Value?) throws(Failure) -> EditChange
+    _ change: (inout EditQueue<Value>, _ usable: Value?) throws(Failure) -> EditChange
   ) throws(Failure) -> Edited? {
     while true {
       let snapshot = records.snapshot(of: key)
       var edited = snapshot.edited ?? Edited(queue: EditQueue(base: snapshot.usable), timing: snapshot.timing)
-      let change = try step(&edited.queue, snapshot.usable)
-      if case .nothing = change { return nil }
+      let effect = try change(&edited.queue, snapshot.usable)
+      if case .nothing = effect { return nil }
       edited.shown = edited.queue.shown()
       let keeping = keptTags.keepingTags(of: snapshot, options)
-      let write = prepare(edited, replacing: snapshot, of: key, options: keeping, after: change)
+      let write = prepare(edited, replacing: snapshot, of: key, options: keeping, after: effect)
       var effects = WriteEffects<Key, Value>()
       // Released outside the lock.
       defer { withExtendedLifetime(effects.replacedEdits) {} }
@@ -95,15 +95,15 @@ extension OptimisticEdits {
   /// Weighs and encodes, outside all locks.
   ///
   /// - Parameters:
-  ///   - new: The edits after the step.
-  ///   - snapshot: The state of the key before the step.
+  ///   - new: The edits after the change.
+  ///   - snapshot: The state of the key before the change.
   ///   - key: The key.
   ///   - options: The options of the confirmed value, if that changes.
-  ///   - step: The change of the edits.
+  ///   - change: The change of the edits.
   /// - Returns: The write.
   private func prepare(
     _ new: Edited, replacing snapshot: ReadSnapshot<Key, Value>, of key: HashedKey<Key>, options: ReplacementOptions,
-    after step: EditChange
+    after change: EditChange
   ) -> PreparedWrite<Key, Value> {
     var edited = new
     let keyBytes = secondTier?.bytes(key.key)
@@ -111,7 +111,7 @@ extension OptimisticEdits {
     var recordCondition: RecordCondition?
     var encodingError: (any Error)?
     var confirmation: ShownWrite.Confirmation?
-    if step == .confirms || step == .confirmsShownValue {
+    if change == .confirms || change == .confirmsShownValue {
       let encoded = edited.queue.base.map { writes.encode($0, for: key, options.writeOptions) }
       staged = encoded?.staged ?? (snapshot.hasForeignRecord ? nil : keyBytes.map { .removal(key: $0) })
       encodingError = encoded?.encodingError
@@ -138,7 +138,7 @@ extension OptimisticEdits {
     let timing = isSettled ? edited.timing : edited.shownTiming
     if !timing.isForever { lifetimes.noteDeadline() }
     let preparedValue = edited.shown.map { PreparedValue(value: $0, cost: cost(ofShown: $0), timing: timing) }
-    let isShownAlready = step == .confirmsShownValue && confirmation != .refused
+    let isShownAlready = change == .confirmsShownValue && confirmation != .refused
     let isAnnounced = !isShownAlready && !isSame(edited.shown, as: snapshot)
     let hasValue = edited.shown != nil
     var intent = ShownWrite(isPending: !isSettled, hasValue: hasValue, isAnnounced: isAnnounced)

@@ -84,11 +84,11 @@ extension SecondTierReader {
   func add(
     _ edited: EditedKeys<Key, Value>.Edited, of key: HashedKey<Key>, to snapshot: inout ReadSnapshot<Key, Value>
   ) {
-    if edited.queue.base == nil, let secondTier, case .foreign? = interpretedRecord(of: key, in: secondTier) {
-      snapshot.hasForeignRecord = true
-    }
     let freshness = edited.timing.freshness(at: lifetimes.clock.now())
     snapshot.usable = freshness == .gone ? nil : edited.queue.base
+    if snapshot.usable == nil, let secondTier, case .foreign? = interpretedRecord(of: key, in: secondTier) {
+      snapshot.hasForeignRecord = true
+    }
     if !freshness.isFresh { snapshot.isStale = true }
     snapshot.timing = edited.timing
     snapshot.shown = edited.shown

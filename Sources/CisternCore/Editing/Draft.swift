@@ -63,7 +63,8 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Whether the draft has no unsaved writes.
   public var isEmpty: Bool { state.withLock { $0.isEmpty } }
 
-  /// The keys with unsaved writes, in the order of their first writes.
+  /// The keys with unsaved writes, in the order of their first writes. Of the keys that do not equal themselves, only
+  /// the first one is listed, as the last element.
   public var writtenKeys: [Key] { state.withLock { $0.writtenKeys } }
 
   /// Accesses the value of a key: the draft's own if it wrote the key, and otherwise the value below. Setting nil
@@ -77,7 +78,7 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// Returns the value of a key: the draft's own if it wrote the key, and otherwise the value below.
   ///
-  /// - Parameter key: The key.
+  /// - Parameter key: The key. If it does not equal itself, the value below is returned.
   /// - Returns: The value, or nil if the key is absent.
   public func value(forKey key: Key) -> Value? {
     // The draft could not find the base of a key that does not equal itself.

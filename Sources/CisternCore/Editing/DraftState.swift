@@ -5,7 +5,7 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   typealias Write = KeyWrite<Value>
 
   private(set) var batch: Batch<Key, Value>
-  /// A written key that does not equal itself. No dictionary would find its write, so that a save throws.
+  /// A written key that does not equal itself. No dictionary would find its write, so a save throws.
   private(set) var unequalKey: Key?
   /// The values that the draft shows for keys with several writes, in a cache that merges.
   private var mergedValues: [Key: Value] = [:]

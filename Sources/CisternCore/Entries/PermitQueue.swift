@@ -30,7 +30,7 @@ struct PermitQueue<Continuation> {
   /// The last ticket of a fetch that returns. These tickets descend, so that returning fetches go first.
   private var newestReturning = PermitTicket.middle
   private var waiters: [PermitTicket: Waiter] = [:]
-  /// The order of the waiters. It may contain stale places: of waiters that no longer wait, or that have a higher
+  /// The order of the waiters. It may contain stale tickets: of waiters that no longer wait, or that have a higher
   /// priority now.
   private var order = PriorityHeap()
 
@@ -50,7 +50,7 @@ struct PermitQueue<Continuation> {
   /// - Parameters:
   ///   - priority: The priority of the task.
   ///   - isReturning: Whether the fetch goes before fetches of equal priority that enter for the first time.
-  /// - Returns: The permit, or the place in the queue.
+  /// - Returns: The permit, or the ticket in the queue.
   mutating func enter(priority: TaskPriority, isReturning: Bool = false) -> Admission {
     if taken < limit {
       taken += 1

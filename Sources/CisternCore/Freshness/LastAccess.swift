@@ -24,7 +24,7 @@ final class LastAccess: Sendable {
   /// Records a use. A look-up can have an earlier time than the value: zero if it began before a value could expire.
   func note(at now: MonotonicTime) {
     guard now.nanoseconds > last.load(ordering: .relaxed) else { return }
-    last.store(now.nanoseconds, ordering: .relaxed)
+    last.max(now.nanoseconds, ordering: .relaxed)
   }
 
   /// Returns whether this use must be written to the second tier. Returns true to one caller, and only when a

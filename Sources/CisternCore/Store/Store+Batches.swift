@@ -25,6 +25,7 @@ extension Store {
   ///   - A cache with ``CacheTiers/secondTierOnly`` takes part, and the second tier takes no writes.
   ///   - The batch is too large.
   ///   - A value cannot be encoded or merged.
+  ///   - A key does not equal itself.
   /// - Complexity: O(*n*) for *n* keys, whose shards are locked together for that time.
   @discardableResult
   public func batch<Result>(

@@ -12,7 +12,8 @@ extension StoreDraft {
   ///   - context: The identity of the writer, for ``Change/context``. A draft of a draft ignores it.
   /// - Throws: `CisternError`, as ``Store/batch(context:_:)`` does. If the policy is to throw, conflicts throw
   ///   ``CisternError/Code/conflict``, with a ``StoreDraftConflictError`` as the cause. In all cases, the draft keeps
-  ///   its writes and can be saved again.
+  ///   its writes and can be saved again. After a write of a key that does not equal itself, each save
+  ///   throws ``CisternError/Code/invalidArgument`` until a discard.
   public func save(
     onConflict policy: StoreDraftConflictPolicy = .throw, context: WriterContext? = nil
   ) throws(CisternError) {

@@ -1,4 +1,5 @@
 import CisternTestSupport
+import CisternTesting
 import Testing
 
 @testable import CisternCore
@@ -112,6 +113,17 @@ struct UnequalKeyTests {
     cache[2] = 2
     #expect(cache.removeAll(where: { $0 != 2 }) == 1)
     #expect(cache[.nan] == nil && cache[2] == 2)
+  }
+
+  @Test func `a removal by a closure counts a key that does not equal itself once, although both tiers have it`()
+    async throws
+  {
+    let store = try Store(secondTier: FaultInjectingTier(), memoryLimit: .mebibytes(1))
+    let cache = try store.cache("c", of: Int.self, keyedBy: Level.self)
+    cache[Level(.nan)] = 1
+    try await store.flush()
+    #expect(cache.removeAll(where: { _ in true }) == 1)
+    #expect(cache[Level(.nan)] == nil)
   }
 
   @Test func `an edit of a key that does not equal itself throws before its operation`() async throws {

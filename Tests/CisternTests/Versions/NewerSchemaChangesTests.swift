@@ -90,6 +90,47 @@ import Testing
     #expect(try caches.metadata("a")?.schemaVersion == 2)
   }
 
+  @Test func `an update that leaves nil keeps a newer version's record below an edit of a value that has ended`()
+    async throws
+  {
+    let caches = VersionedCaches()
+    let newer = try caches.open(version: 2)
+    let older = try caches.open(version: 1)
+    older.setValue("older", forKey: "a", expiry: .after(.seconds(10)))
+    let edited = try await older.editValue(forKey: "a") { _ in
+      "edited"
+    } confirmedBy: {
+      newer["a"] = "newer"
+      caches.clock.advance(by: .seconds(20))
+      older.updateValue(forKey: "a") { $0 = nil }
+      return nil
+    }
+    #expect(edited == nil)
+    #expect(try caches.metadata("a")?.schemaVersion == 2)
+  }
+
+  @Test(arguments: [false, true])
+  func `a fetch that returns absence removes a newer version's record, also below an unconfirmed edit`(
+    isEdited: Bool
+  ) async throws {
+    let caches = VersionedCaches()
+    try caches.open(version: 2)["a"] = "newer"
+    let older = try caches.open(version: 1)
+    let load = { @Sendable in _ = try await older.load("a", policy: .reload) { _ in .absent } }
+    if isEdited {
+      try await older.editValue(forKey: "a") { _ in
+        "edited"
+      } confirmedBy: {
+        try await load()
+        #expect(try caches.metadata("a") == nil)
+        return nil
+      }
+    } else {
+      try await load()
+      #expect(try caches.metadata("a") == nil)
+    }
+  }
+
   @Test(arguments: [false, true])
   func `a newer version's record leaves the second tier unnoticed by observers of an older version`(
     isReplaced: Bool
