@@ -15,7 +15,7 @@
       let tracer = FetchTracer(instrumentation, key: nil)
       return try await joining(keys, as: tracer) {
         try await cache.values(forKeys: keys, expiry: expiry, tags: tags, policy: policy) { missing in
-          try await tracer.observe(keys: missing) { try await fetch(missing) }
+          try await tracer.trace(keys: missing) { try await fetch(missing) }
         }
       }
     }
@@ -30,7 +30,7 @@
       let tracer = FetchTracer(instrumentation, key: nil)
       return try await joining(keys, as: tracer) {
         try await cache.load(keys: keys, policy: policy) { contexts in
-          try await tracer.observe(keys: contexts.map(\.key)) { try await fetch(contexts) }
+          try await tracer.trace(keys: contexts.map(\.key)) { try await fetch(contexts) }
         }
       }
     }

@@ -61,7 +61,7 @@
       let start = instrumentation.startLoad()
       do {
         let loaded = try await cache.loadedValue(forKey: key, expiry: expiry, tags: tags, policy: policy) { key in
-          try await tracer.observe { try await fetch(key) }
+          try await tracer.trace { try await fetch(key) }
         }
         finish(loaded, of: key, tracer, since: start)
         return loaded
@@ -92,7 +92,7 @@
       let start = instrumentation.startLoad()
       do {
         let loaded = try await cache.load(key, policy: policy) { context in
-          try await tracer.observe { try await fetch(context) }
+          try await tracer.trace { try await fetch(context) }
         }
         finish(loaded, of: key, tracer, since: start)
         return loaded
@@ -109,7 +109,7 @@
       _ key: Key, fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
     ) -> Bool {
       let tracer = FetchTracer(instrumentation, key: key)
-      return cache.refresh(key) { context in try await tracer.observe { try await fetch(context) } }
+      return cache.refresh(key) { context in try await tracer.trace { try await fetch(context) } }
     }
   }
 

@@ -64,7 +64,7 @@
         #expect(join.traceID != fetch.traceID)
       }
       #expect(Set(joins.compactMap(\.parentSpanID)) == Set((0..<3).compactMap { parents("joiner \($0)").first }))
-      // The flight's task releases its observer after it has resumed the waiters.
+      // The flight's task releases its tracer after it has resumed the waiters.
       while words.instrumentation.records.count > 0 { await Task.yield() }
     }
 
@@ -100,7 +100,7 @@
       }
       #expect(backEnds.spans("cache.fetch").count == 3)
       #expect(backEnds.spans("cache.join").isEmpty)
-      // The flight's task releases its observer after it has resumed the waiters.
+      // The flight's task releases its tracer after it has resumed the waiters.
       while words.instrumentation.records.count > 0 { await Task.yield() }
     }
 

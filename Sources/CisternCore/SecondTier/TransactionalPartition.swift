@@ -20,7 +20,7 @@ package protocol TransactionalPartition: SecondTierPartition, AnyObject {
   @discardableResult
   func register(_ format: ValueFormat) throws(CisternError) -> FormatRegistration?
 
-  /// Ends one registration, because the opening has failed. The tier forgets the format with its last registration.
+  /// Takes back one opening, because it has failed. The tier forgets the format with its last opening.
   ///
   /// - Parameter format: The format of the opening.
   func unregister(_ format: ValueFormat)

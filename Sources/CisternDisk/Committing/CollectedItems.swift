@@ -28,10 +28,10 @@ struct CollectedItems {
   private var links = BatchLinks()
   private let partitionRanks: Int
 
-  init(_ parts: [PartitionChanges]) {
-    partitionRanks = parts.count * 2
-    for changes in parts { links.join(changes.links) }
-    for (number, changes) in parts.enumerated() {
+  init(_ changesOfPartitions: [PartitionChanges]) {
+    partitionRanks = changesOfPartitions.count * 2
+    for changes in changesOfPartitions { links.join(changes.links) }
+    for (number, changes) in changesOfPartitions.enumerated() {
       if changes.clears { count += 1 }
       count += changes.invalidated?.invalidations.count ?? 0
       for writes in changes.writes {

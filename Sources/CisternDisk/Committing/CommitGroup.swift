@@ -146,7 +146,7 @@ struct CommitGroup {
 
   var isEmpty: Bool { order.isEmpty && !hasPreliminaries }
 
-  /// Whether the group has removals of all records, or invalidations. They are committed before the items.
+  /// Whether the group has clears or invalidations. They are committed before the items.
   var hasPreliminaries: Bool { unopened != nil || changes.contains { $0.clears || $0.invalidated != nil } }
 }
 

@@ -6,11 +6,12 @@ struct CommitState {
   private(set) var group: CommitGroup
   /// The items before this position are committed.
   private(set) var position = 0
-  /// Whether the removals of all records, and the invalidations, are committed.
+  /// Whether the clears and the invalidations are committed.
   private(set) var arePreliminariesCommitted: Bool
   /// The number of records that got a second chance in this group.
   private(set) var secondChances = 0
-  /// The number of bytes to evict before the next batch, several joined writes, is put. Nil unless an earlier step began that eviction.
+  /// The number of bytes to evict before the next unit of joined writes is put. Nil unless an earlier step began that
+  /// eviction.
   private(set) var debt: Int?
   /// The tickets of the writes that were given up.
   private(set) var unwritten: Set<CommitTicket> = []

@@ -35,7 +35,7 @@ struct KeyWalk {
   ) throws(LMDBError) -> [[UInt8]] {
     var walk = self
     defer { self = walk }
-    let records = file.recordTables.records
+    let records = file.orderedTables.records
     return try file.environment.withRead { (transaction) throws(LMDBError) in
       var found: [[UInt8]] = []
       var seen = 0

@@ -26,9 +26,9 @@ struct PurgeWalk {
 
   /// The records that the walk has found.
   struct Found {
-    /// The keys in the file of records under their keys.
+    /// The keys in an ordered file.
     var keys: [[UInt8]] = []
-    /// The digests of records in extents.
+    /// The digests of records in a dense file.
     var digests: [RecordDigest] = []
 
     var isEmpty: Bool { keys.isEmpty && digests.isEmpty }

@@ -59,7 +59,7 @@ struct RecordAddress: Sendable, Hashable, Comparable {
       offset: Int(truncatingIfNeeded: position & UInt64(truncatingIfNeeded: layout.size &- 1)))
   }
 
-  /// The location of the record's recency mark.
+  /// The number of the record's recency mark.
   ///
   /// Each record of ``RecencyBitmap/bytesPerMark`` or more has its own mark, if the bitmap covers all extents. With a
   /// shared mark, a new record would clear the mark of another one.

@@ -5,7 +5,7 @@ enum AcceptedLayout {
   /// This layout alone. A new file gets it.
   case only(DiskLayout)
   /// The dense layout alone. A new file gets extents of this size.
-  case extents(ExtentLayout)
+  case dense(ExtentLayout)
   /// The layout that the file has. A new file gets the given one.
   case any(beginning: DiskLayout)
 
@@ -13,7 +13,7 @@ enum AcceptedLayout {
   var ofNewFile: DiskLayout {
     switch self {
     case .only(let layout), .any(let layout): layout
-    case .extents: .dense
+    case .dense: .dense
     }
   }
 
@@ -21,14 +21,14 @@ enum AcceptedLayout {
   var ofNewExtents: ExtentLayout? {
     switch self {
     case .only, .any: nil
-    case .extents(let layout): layout
+    case .dense(let layout): layout
     }
   }
 
   /// The accepted versions of the format, for messages.
   var versions: String {
     switch self {
-    case .only, .extents: "\(ofNewFile.formatVersion)"
+    case .only, .dense: "\(ofNewFile.formatVersion)"
     case .any: "\(DiskLayout.ordered.formatVersion) or \(DiskLayout.dense.formatVersion)"
     }
   }
@@ -37,7 +37,7 @@ enum AcceptedLayout {
   func layout(formatVersion: UInt64) -> DiskLayout? {
     guard let layout = DiskLayout(formatVersion: formatVersion) else { return nil }
     switch self {
-    case .only, .extents: return ofNewFile == layout ? layout : nil
+    case .only, .dense: return ofNewFile == layout ? layout : nil
     case .any: return layout
     }
   }

@@ -55,8 +55,8 @@ extension DiskFile {
   }
 
   /// The tables of records that are values under their keys. The file must have this layout.
-  var recordTables: OrderedTables {
-    guard case .ordered(let tables) = layout else { preconditionFailure("the file has its records in extents") }
+  var orderedTables: OrderedTables {
+    guard case .ordered(let tables) = layout else { preconditionFailure("the file is dense") }
     return tables
   }
 }

@@ -11,7 +11,7 @@ import LMDB
 ///     "d" + generation   a dead generation, whose records must be purged
 ///     "log"              of a dense file: the row of the log, see `LogRow`
 ///     "n" + number       of a dense file: the generation that records name by the number
-///     "t" + place        the newer times of a record, see `RecordRenewal`
+///     "t" + location        the newer times of a record, see `RecordRenewal`
 ///
 /// The table also holds the rows of formats and of invalidations; see `format(ofVersion:_:)` and
 /// `InvalidationVersionRow`.

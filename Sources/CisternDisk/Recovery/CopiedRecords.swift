@@ -1,7 +1,7 @@
 import CisternCore
 import LMDB
 
-/// The records of a file that readers see, from the oldest to the newest, for a new file of extents.
+/// The records of a file that readers see, from the oldest to the newest, for a new dense file.
 enum CopiedRecords {
   case underKeys(KeptRecords, order: [Int])
   case inExtents(AgedRecords)
@@ -55,7 +55,7 @@ enum CopiedRecords {
     switch self {
     case .underKeys(let kept, let order):
       guard let key = DiskKey(kept.key(of: kept.entries[order[position]]).rawSpan) else { return (.zero, nil) }
-      guard let record = try transaction.value(forKey: key, in: file.recordTables.records),
+      guard let record = try transaction.value(forKey: key, in: file.orderedTables.records),
         let header = RecordHeader(record, under: key)
       else { return (key.generation, nil) }
       var metadata = header.metadata(of: record)

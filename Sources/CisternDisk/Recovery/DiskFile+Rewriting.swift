@@ -1,7 +1,7 @@
 import CisternCore
 import LMDB
 
-// A new file of extents with the records of another file of any layout, in the order of their ages.
+// A new dense file with the records of another file of any layout, in the order of their ages.
 
 extension DiskFile {
   /// The records that a new file does not have.
@@ -12,7 +12,7 @@ extension DiskFile {
     var withoutRoom = 0
   }
 
-  /// Writes the store's own rows and the newest records that fit into a new file of extents.
+  /// Writes the store's own rows and the newest records that fit into a new dense file.
   ///
   /// - Parameters:
   ///   - directory: The directory of the new file.
@@ -28,7 +28,7 @@ extension DiskFile {
     _ finish: (DiskFile) throws(LMDBError) -> Void
   ) throws(LMDBError) -> Omissions {
     let extents = extents ?? ExtentLayout(mapSize: options.mapSize, pageSize: DiskLimits.pageSize)
-    let new = try DiskFile.open(directory: directory, options: options, layout: .extents(extents))
+    let new = try DiskFile.open(directory: directory, options: options, layout: .dense(extents))
     var omissions = Omissions()
     do throws(LMDBError) {
       // The records that follow are counted again.

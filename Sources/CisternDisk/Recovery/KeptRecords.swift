@@ -62,12 +62,12 @@ struct KeptRecords {
     let names = try file.partitionNames()
     try file.environment.withRead { (transaction) throws(LMDBError) in
       let generations = try LiveGenerations(named: names, in: transaction, of: file)
-      var cursor = try transaction.cursor(in: file.recordTables.order)
+      var cursor = try transaction.cursor(in: file.orderedTables.order)
       var room = bytes
       var isAtEntry = try cursor.moveToLast()
       while isAtEntry, room > 0, let sequence = cursor.key.map(SequenceNumber.init(orderKey:)) {
         if let key = KeptRecords.recordKey(at: cursor),
-          let record = try transaction.value(forKey: key, in: file.recordTables.records),
+          let record = try transaction.value(forKey: key, in: file.orderedTables.records),
           record.byteCount + key.count <= largestRecord, let header = RecordHeader(trusting: record),
           header.sequence == sequence, generations.shows(record, header, under: key)
         {

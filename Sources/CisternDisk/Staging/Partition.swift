@@ -188,7 +188,7 @@ final class Partition: Sendable {
   }
 
   /// Requires that the cache clears the partition. A clear in progress does not end the requirement.
-  func requireRemovalOfAll() { control.withLock { _ in clearState.requireClear() } }
+  func requireClear() { control.withLock { _ in clearState.requireClear() } }
 
   /// Hands the staged changes to the writer thread. A clear in them precedes the writes.
   func beginCommitting() -> PartitionChanges {

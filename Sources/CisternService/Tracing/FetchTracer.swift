@@ -5,7 +5,7 @@
 
   /// The part of a load that its fetch closure holds: measures and traces each call of the closure.
   ///
-  /// The record ends when both the flight and its leading caller have released the observer. A load that begins in
+  /// The record ends when both the flight and its leading caller have released the tracer. A load that begins in
   /// between can link to the ended fetch.
   final class FetchTracer<Key: Hashable & Sendable>: Sendable {
     private let instrumentation: CacheInstrumentation<Key>
@@ -50,7 +50,7 @@
     ///   - fetch: The closure that fetches.
     /// - Returns: The result of the fetch.
     /// - Throws: The error of the fetch.
-    func observe<Fetched>(keys: [Key] = [], _ fetch: () async throws -> Fetched) async throws -> Fetched {
+    func trace<Fetched>(keys: [Key] = [], _ fetch: () async throws -> Fetched) async throws -> Fetched {
       let start = instrumentation.clock.now()
       let span = instrumentation.startFetchSpan(key: key, keyCount: key == nil ? keys.count : 1)
       let records = begin(span.context, keys: keys)

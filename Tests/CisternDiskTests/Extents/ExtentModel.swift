@@ -84,8 +84,8 @@ struct ExtentModel {
   private mutating func store(_ record: Record, at address: RecordAddress) {
     if case .inExtent(let number, ExtentLayout.headerSize)? = address.location(in: log.layout) {
       // The first record of an extent overwrites the former contents.
-      contents = contents.filter { place, _ in
-        if case .inExtent(number, _)? = place.location(in: log.layout) { false } else { true }
+      contents = contents.filter { address, _ in
+        if case .inExtent(number, _)? = address.location(in: log.layout) { false } else { true }
       }
     }
     contents[address] = record

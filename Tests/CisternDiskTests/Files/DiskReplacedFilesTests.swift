@@ -273,7 +273,7 @@ import Testing
   @Test func `a checked directory detects changed names, and trusts only a checked state that is old enough`() throws {
     let scratch = TemporaryDirectory()
     var checked = CheckedDirectory()
-    // The directory stays young, regardless of the time until the note.
+    // The directory stays young, regardless of the time until it is set as checked.
     let later = Date(timeIntervalSinceNow: 100_000)
     try FileManager.default.setAttributes([.modificationDate: later], ofItemAtPath: scratch.path)
     let young = try #require(CheckedDirectory.fingerprint(of: scratch.path))

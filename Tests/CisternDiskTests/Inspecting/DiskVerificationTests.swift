@@ -35,7 +35,7 @@ import Testing
       let (file, key) = (file, key(name))
       let record = try file.environment.withRead { (transaction) throws(LMDBError) in
         var bytes: [UInt8] = []
-        if let record = try transaction.value(forKey: key.rawSpan, in: file.recordTables.records) {
+        if let record = try transaction.value(forKey: key.rawSpan, in: file.orderedTables.records) {
           bytes = record.copiedBytes()
         }
         return bytes
@@ -47,7 +47,7 @@ import Testing
     func put(_ record: [UInt8], forKey key: [UInt8]) throws {
       let file = file
       try file.environment.withWrite { (transaction) throws(LMDBError) in
-        _ = try transaction.put(record.rawSpan, forKey: key.rawSpan, in: file.recordTables.records)
+        _ = try transaction.put(record.rawSpan, forKey: key.rawSpan, in: file.orderedTables.records)
       }
     }
 
@@ -120,8 +120,8 @@ import Testing
     let file = planted.file
     let key = planted.key("k8")
     try file.environment.withWrite { (transaction) throws(LMDBError) in
-      _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.recordTables.order)
-      _ = try transaction.put(key.rawSpan, forKey: 1 << 40, in: file.recordTables.order)
+      _ = try transaction.removeValue(forKey: sequence.orderKey, in: file.orderedTables.order)
+      _ = try transaction.put(key.rawSpan, forKey: 1 << 40, in: file.orderedTables.order)
     }
     let result = try await planted.verify()
     #expect(result.defects.map(\.kind) == [.unorderedRecord, .danglingOrder])
@@ -153,8 +153,8 @@ import Testing
     let keys = (0..<100).map { planted.key("k\($0)") } + [planted.key([UInt8](repeating: 9, count: 200))]
     try file.environment.withWrite { (transaction) throws(LMDBError) in
       // The table of records has the names of the other tables, too.
-      for key in keys { _ = try transaction.removeValue(forKey: key.rawSpan, in: file.recordTables.records) }
-      try transaction.removeAll(in: file.recordTables.order)
+      for key in keys { _ = try transaction.removeValue(forKey: key.rawSpan, in: file.orderedTables.records) }
+      try transaction.removeAll(in: file.orderedTables.order)
     }
     let result = try await planted.verify()
     let kinds = result.defects.map(\.kind)
@@ -169,7 +169,7 @@ import Testing
     let key = planted.key("k8")
     try file.environment.withWrite { (transaction) throws(LMDBError) in
       for number: UInt in 0..<1500 {
-        _ = try transaction.put(key.rawSpan, forKey: 1 << 40 + number, in: file.recordTables.order)
+        _ = try transaction.put(key.rawSpan, forKey: 1 << 40 + number, in: file.orderedTables.order)
       }
     }
     let result = try await planted.verify()

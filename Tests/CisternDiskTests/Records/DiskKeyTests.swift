@@ -59,7 +59,7 @@ import Testing
     try file.environment.withWrite { (transaction) throws(LMDBError) in
       let keyBytes = diskKey.copiedBytes()
       var target = try transaction.reserve(
-        byteCount: draft.size, forKey: keyBytes.rawSpan, in: file.recordTables.records)
+        byteCount: draft.size, forKey: keyBytes.rawSpan, in: file.orderedTables.records)
       draft.encode(sequence: 1, under: diskKey, into: &target)
     }
     #expect(cache.get(mine) == nil)

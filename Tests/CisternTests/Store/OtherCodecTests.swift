@@ -7,7 +7,7 @@ import Testing
 
 /// Caches whose codec is not the one that the file names, which only a commit finds.
 struct OtherCodecTests {
-  /// Opens a cache's format while the file cannot be read, or before another process writes its format.
+  /// Registers a cache's format while the file cannot be read, or before another process writes its format.
   private static func registerUnread(_ format: ValueFormat, in partition: DiskPartition) throws {
     let result = partition.partition.formats.register(format)
     guard case .registered(let registration) = result else { throw Broken() }

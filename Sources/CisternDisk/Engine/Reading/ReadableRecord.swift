@@ -16,7 +16,7 @@ extension PackedHeader: ReadableHeader {}
 struct ReadableRecord<Header: ReadableHeader>: ~Escapable {
   let header: Header
   let bytes: RawSpan
-  /// The place of the recency mark.
+  /// The number of the recency mark.
   let mark: SequenceNumber
 
   @_lifetime(copy bytes)

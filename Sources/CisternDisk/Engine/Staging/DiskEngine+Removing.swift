@@ -38,7 +38,7 @@ extension DiskEngine {
   /// Requires that the cache clears the partition.
   func requireRemovalOfAll(of partition: Partition) {
     // A fork can have copied the partition's lock while it was held.
-    if isInherited { partition.clearState.requireClear() } else { partition.requireRemovalOfAll() }
+    if isInherited { partition.clearState.requireClear() } else { partition.requireClear() }
   }
 
   /// Stages the removal of every record of the partition.

@@ -63,7 +63,7 @@ extension Writer {
     return (bytes, count)
   }
 
-  /// Stages the removal of all records, and the invalidations, of a partition again. Returns their number.
+  /// Stages the clear and the invalidations of a partition again. Returns their number.
   private func restorePreliminaries(of changes: PartitionChanges, through ticket: CommitTicket) -> Int {
     var count = 0
     if let (invalidations, _) = changes.invalidated {

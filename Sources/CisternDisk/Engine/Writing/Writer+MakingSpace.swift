@@ -109,9 +109,9 @@ extension Writer {
     while rounds < 3 || (freed < bytes && hasRecords) {
       rounds += 1
       do throws(LMDBError) {
-        let (dropped, isEmpty) = try evictSome(
+        let (evicted, isEmpty) = try evictSome(
           atOnce, givingSecondChances: givesSecondChances, in: file, during: &commit)
-        freed += dropped
+        freed += evicted
         hasRecords = !isEmpty
       } catch {
         guard isAboutRoom(error) else { throw error }
@@ -130,20 +130,20 @@ extension Writer {
   /// Evicts at most `count` records in one transaction. Returns the freed bytes, and whether no record is left.
   private func evictSome(
     _ count: Int, givingSecondChances givesSecondChances: Bool, in file: DiskFile, during commit: inout CommitState
-  ) throws(LMDBError) -> (dropped: Int, isEmpty: Bool) {
+  ) throws(LMDBError) -> (evicted: Int, isEmpty: Bool) {
     try makeRoom(in: file, during: &commit) { (step, transaction) throws(LMDBError) in
-      var dropped = 0
+      var evicted = 0
       for _ in 0..<count {
         switch try step.records.evictOldest(givingSecondChances: givesSecondChances, in: &transaction) {
-        case .evicted(let bytes): dropped += bytes
+        case .evicted(let bytes): evicted += bytes
         case .secondChance: continue
         case .noRecord:
           // The change makes the commit count, which brings the pages that were freed before closer to reuse.
           try step.advanceTransaction(in: &transaction.transaction)
-          return (dropped, true)
+          return (evicted, true)
         }
       }
-      return (dropped, false)
+      return (evicted, false)
     }
   }
 
