@@ -116,7 +116,7 @@ import Testing
     let caches = VersionedCaches()
     try caches.open(version: 2)["a"] = "newer"
     let older = try caches.open(version: 1)
-    let load = { @Sendable in _ = try await older.load("a", policy: .reload) { _ in .absent } }
+    let load = { @Sendable in _ = try await older.load("a", policy: .reload) { _ in .absent() } }
     if isEdited {
       try await older.editValue(forKey: "a") { _ in
         "edited"
