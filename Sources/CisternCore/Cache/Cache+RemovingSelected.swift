@@ -14,7 +14,6 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - isRemoved: The closure that chooses the keys. It is called outside all locks and transactions, once for a key.
-  ///     A key that does not equal itself can be passed several times.
   ///   - context: The writer, for ``Change/context``.
   /// - Returns: The number of removed keys, without those that could not be read. A key counts if it had a value, fresh
   ///   or in grace. A key that was only being fetched does not count. Neither does a key whose record a newer schema
@@ -24,16 +23,13 @@ extension Cache {
   @discardableResult
   public func removeAll(where isRemoved: (Key) throws -> Bool, context: WriterContext? = nil) rethrows -> Int {
     // The value of a key in progress is in no tier yet. A removal prevents that it is stored.
-    let fetched = Set(table.keys { $0.flight != nil })
+    let fetched = Set(table.keys { $0.flight != nil }.map(table.hashed))
     let (sources, isComplete) = keySources()
     var count = 0
-    let fetchedAlone = fetched.filter { sources[$0] == nil }
-    for (key, found) in sources.map({ ($0.key, Optional($0.value)) }) + fetchedAlone.map({ ($0, nil) }) {
-      // A key that does not equal itself has an entry for each source. After the first one, it can be absent.
-      let source = key == key ? found : found.map { _ in .unconfirmed }
-      let status = source.map { currentStatus(of: key, in: $0) } ?? .absent
-      guard status != .absent || source == nil || fetched.contains(key), try isRemoved(key) else { continue }
-      removeValue(forKey: key, context: context)
+    for key in Set(sources.keys).union(fetched) {
+      let status = sources[key].map { currentStatus(of: key, in: $0) } ?? .absent
+      guard status != .absent || fetched.contains(key), try isRemoved(key.key) else { continue }
+      removeValue(forKey: key.key, context: context)
       if status == .present { count += 1 }
     }
     if !isComplete { removeUnlistedRecords() }
@@ -58,25 +54,29 @@ extension Cache {
   }
 
   /// Returns the keys of both tiers, and whether the second tier could list all of its keys.
-  private func keySources() -> (sources: [Key: KeySource], isComplete: Bool) {
+  ///
+  /// A key with its hash is found also if it does not equal itself.
+  private func keySources() -> (sources: [HashedKey<Key>: KeySource], isComplete: Bool) {
     // Opened before memory is read: it gets the keys whose records the tier loses until then, and that memory alone
     // holds.
     let token = table.walks.open()
-    var sources: [Key: KeySource] = [:]
-    for key in keysInMemory { sources[key] = .unconfirmed }
+    var sources: [HashedKey<Key>: KeySource] = [:]
+    for key in keysInMemory { sources[table.hashed(key)] = .unconfirmed }
     guard let secondTier else { return (sources, true) }
     // Staged keys first: a key that is committed in between is found among the committed ones.
     for bytes in secondTier.partition.stagedKeys {
-      if let key = secondTier.key(bytes) { sources[key] = .unconfirmed }
+      if let key = secondTier.key(bytes) { sources[table.hashed(key)] = .unconfirmed }
     }
     let isComplete = secondTier.partition.listRecords { bytes, metadata, _ in
       if let key = secondTier.key(bytes.copiedBytes()) {
         let isReadable = metadata.schemaVersion <= writes.schemaVersion && !loader.lifetimes.isGone(metadata)
-        sources[key] = isReadable ? .record : .unconfirmed
+        sources[table.hashed(key)] = isReadable ? .record : .unconfirmed
       }
       return true
     }
-    for key in lostKeys(of: secondTier, since: token) where sources[key] == nil { sources[key] = .unconfirmed }
+    for key in lostKeys(of: secondTier, since: token).map(table.hashed) where sources[key] == nil {
+      sources[key] = .unconfirmed
+    }
     return (sources, isComplete)
   }
 
@@ -98,8 +98,8 @@ extension Cache {
   }
 
   /// Returns whether a key has a value now. Ends an expired one.
-  private func currentStatus(of key: Key, in source: KeySource) -> KeyStatus {
-    let hashed = table.hashed(key)
+  private func currentStatus(of hashed: HashedKey<Key>, in source: KeySource) -> KeyStatus {
+    let key = hashed.key
     // The look also removes an entry of memory that a tag or a prefix has invalidated.
     if let held = table.peek(key, hash: hashed.hash), !held.isGone(at: now()) { return .present }
     if !edits.isEmpty, let edited = edits[key] {
