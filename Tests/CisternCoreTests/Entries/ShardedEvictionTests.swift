@@ -93,7 +93,10 @@ struct ShardedEvictionTests {
     #expect((0..<400).count { $0.isMultiple(of: 2) && small.contains($0) } < 150)
   }
 
-  @Test func `an eviction from another shard is announced to an observer that registered during the write`() throws {
+  @Test(arguments: [false, true])
+  func `an eviction from another shard is announced to an observer that registered during the write`(
+    isPublication: Bool
+  ) {
     let (evicted, delivered) = (Recorder<Int>(), Recorder<Void>())
     let isRegistered = Switch<Bool>()
     let budget = MemoryBudget(costLimit: 400)
@@ -107,9 +110,21 @@ struct ShardedEvictionTests {
         },
         evicted: { key, _ in evicted.record(key) }, unlocked: { if evicted.count > 0 { delivered.record(()) } }))
     budget.add(table)
-    for key in 0..<6_000 where evicted.count == 0 {
+    for key in (0..<6_000).map(table.hashed) where evicted.count == 0 {
+      let cost = UInt32(1 + key.key % 7)
+      let flight = table.makeFlight(
+        for: key, priority: .medium,
+        flightOptions: EntryTable.FlightOptions(taskExecutor: nil, completesAbandonedFlights: false))
+      if isPublication {
+        _ = table.load(key, at: MonotonicTime(nanoseconds: 0), priority: .medium) { flight }
+      }
       isRegistered.set(nil)
-      _ = table.set(key, cost: UInt32(1 + key % 7), forKey: key, hash: table.hash(key))
+      if isPublication {
+        #expect(table.publish(key.key, cost: cost, of: flight, for: key))
+        flight.complete(.value(key.key))
+      } else {
+        #expect(table.set(key.key, cost: cost, forKey: key.key, hash: key.hash))
+      }
     }
     #expect(evicted.count == 1 && delivered.count == 1)
   }
