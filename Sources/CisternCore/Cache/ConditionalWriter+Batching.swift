@@ -1,22 +1,5 @@
 // Writes of several keys that are made as one.
 
-/// The planned write of one key in a batch or a draft.
-@usableFromInline
-struct PlannedWrite<Value: Sendable> {
-  @usableFromInline let replacement: Replacement<Value>
-  @usableFromInline let writeOptions: WriteOptions
-  @usableFromInline let effect: WriteEffect
-
-  @inlinable
-  init(
-    _ replacement: Replacement<Value>, _ writeOptions: WriteOptions = WriteOptions(), effect: WriteEffect = .replacement
-  ) {
-    self.replacement = replacement
-    self.writeOptions = writeOptions
-    self.effect = effect
-  }
-}
-
 extension ConditionalWriter {
   /// Reads keys, decides on all of them, and writes them at once. Begins again if one of them is written in between.
   ///

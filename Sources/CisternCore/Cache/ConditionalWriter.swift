@@ -33,50 +33,6 @@ final class ConditionalWriter<Key: Hashable & Sendable, Value: Sendable>: Sendab
   }
 }
 
-/// The new state of a key.
-@usableFromInline
-enum Replacement<Value: Sendable>: Sendable {
-  /// The key has this value.
-  case store(Value)
-  /// The key has no value.
-  case remove
-  /// The key stays as it is.
-  case keep
-
-  /// The replacement that gives a key `value`; nil removes the key.
-  ///
-  /// A key without a fresh value is removed, too: it may have a value in grace, a flight or unconfirmed edits.
-  @inlinable
-  init(_ value: Value?) {
-    self = value.map { .store($0) } ?? .remove
-  }
-}
-
-/// The options of a dependent write.
-@usableFromInline
-struct ReplacementOptions: Sendable {
-  @usableFromInline let writeOptions: WriteOptions
-  @usableFromInline let effect: WriteEffect
-  @usableFromInline let context: WriterContext?
-  /// Whether the removal of an absent key is staged, too: an earlier removal may not be committed yet.
-  @usableFromInline let stagesRemovals: Bool
-
-  @inlinable
-  init(
-    _ writeOptions: WriteOptions, effect: WriteEffect = .replacement, context: WriterContext? = nil,
-    stagesRemovals: Bool = false
-  ) {
-    self.writeOptions = writeOptions
-    self.effect = effect
-    self.context = context
-    self.stagesRemovals = stagesRemovals
-  }
-
-  init(_ options: UpdateOptions) {
-    self.init(WriteOptions(expiry: options.expiry, tags: options.tags), context: options.context)
-  }
-}
-
 extension ConditionalWriter {
   /// Reads, decides and writes, until the key was not written in between.
   ///

@@ -55,7 +55,7 @@ extension Loader {
     let invalidationVersion = table.newestInvalidation.load(ordering: .acquiring)
     let priority = Task.currentPriority
     // Held while the keys are started: the first flight may be abandoned before the last is counted.
-    let work = FlightWork(isHeld: true)
+    let work = FlightWork(isHeldByCreator: true)
     var awaited: [BulkWaiter] = []
     var led: [BulkFlight<Key, Value>] = []
     for plainKey in keys {

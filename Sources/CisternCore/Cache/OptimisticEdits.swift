@@ -107,59 +107,95 @@ extension OptimisticEdits {
   ) -> PreparedWrite<Key, Value> {
     var edited = new
     let keyBytes = secondTier?.bytes(key.key)
-    var staged: StagedWrite?
-    var recordCondition: RecordCondition?
-    var encodingError: (any Error)?
-    var confirmation: ShownWrite.Confirmation?
+    var confirmed = ConfirmedWrite()
     if change == .confirms || change == .confirmsShownValue {
-      let encoded = edited.queue.base.map { writes.encode($0, for: key, options.writeOptions) }
-      staged = encoded?.staged ?? (snapshot.hasForeignRecord ? nil : keyBytes.map { .removal(key: $0) })
-      encodingError = encoded?.encodingError
-      confirmation = .stored
-      if encoded == nil { confirmation = snapshot.usable == nil ? .stillAbsent : .removed }
-      edited.timing = encoded?.preparedValue?.timing ?? .plain(until: .distantFuture)
-      // A lifetime of zero, or a value whose size is not known: nothing is stored.
-      if let encoded, encoded.preparedValue == nil {
-        edited.queue.replaceBase(by: nil)
-        edited.shown = edited.queue.shown()
-        confirmation = .refused
-      }
+      confirmed = encodeConfirmed(&edited, of: key, keyBytes, replacing: snapshot, options.writeOptions)
     }
-    let isSettled = edited.queue.isEmpty
-    if isSettled, edited.timing.freshness(at: lifetimes.clock.now()) == .gone {
-      edited.shown = nil
-      // The record goes too: a read that finds it would announce its end again.
-      if staged == nil {
-        staged = keyBytes.map { .removal(key: $0) }
-        recordCondition = .ended(by: lifetimes.wallNow())
-      }
+    if edited.queue.isEmpty {
+      removeEnded(&edited, &confirmed, keyBytes)
+    } else {
+      edited.beginShowing(at: lifetimes.clock.now(), measuresAge: lifetimes.measuresAge)
     }
-    if !isSettled { edited.beginShowing(at: lifetimes.clock.now(), measuresAge: lifetimes.measuresAge) }
-    let timing = isSettled ? edited.timing : edited.shownTiming
+    let timing = edited.queue.isEmpty ? edited.timing : edited.shownTiming
     if !timing.isForever { lifetimes.noteDeadline() }
     let preparedValue = edited.shown.map { PreparedValue(value: $0, cost: cost(ofShown: $0), timing: timing) }
+    var intent = intent(showing: edited, confirmed.confirmation, replacing: snapshot, after: change)
+    intent.effect = options.effect
+    var write = PreparedWrite<Key, Value>(
+      .show(intent), EntryWrite(preparedValue, if: condition(of: edited, confirmed.confirmation, replacing: snapshot)),
+      staged: confirmed.staged, keyBytes: keyBytes)
+    write.recordCondition = confirmed.recordCondition
+    write.edits = ShownEdits(edited, encodingError: confirmed.encodingError)
+    write.context = options.context
+    return write
+  }
+
+  /// The write of the confirmed value below the edits.
+  private struct ConfirmedWrite {
+    /// The write of the second tier; nil for none.
+    var staged: StagedWrite?
+    /// The record that the write may remove; nil for any.
+    var recordCondition: RecordCondition?
+    /// The change of the confirmed value; nil for none.
+    var confirmation: ShownWrite.Confirmation?
+    var encodingError: (any Error)?
+  }
+
+  /// Encodes the confirmed value below the edits, and sets its timing. The edits lose a confirmed value that is not
+  /// stored.
+  private func encodeConfirmed(
+    _ edited: inout Edited, of key: HashedKey<Key>, _ keyBytes: [UInt8]?, replacing snapshot: ReadSnapshot<Key, Value>,
+    _ options: WriteOptions
+  ) -> ConfirmedWrite {
+    let encoded = edited.queue.base.map { writes.encode($0, for: key, options) }
+    var confirmed = ConfirmedWrite(confirmation: .stored, encodingError: encoded?.encodingError)
+    confirmed.staged = encoded?.staged ?? (snapshot.hasForeignRecord ? nil : keyBytes.map { .removal(key: $0) })
+    if encoded == nil { confirmed.confirmation = snapshot.usable == nil ? .stillAbsent : .removed }
+    edited.timing = encoded?.preparedValue?.timing ?? .plain(until: .distantFuture)
+    // A lifetime of zero, or a value whose size is not known: nothing is stored.
+    if let encoded, encoded.preparedValue == nil {
+      edited.queue.replaceBase(by: nil)
+      edited.shown = edited.queue.shown()
+      confirmed.confirmation = .refused
+    }
+    return confirmed
+  }
+
+  /// Removes the confirmed value of a key without edits, if its lifetime has ended.
+  private func removeEnded(_ edited: inout Edited, _ confirmed: inout ConfirmedWrite, _ keyBytes: [UInt8]?) {
+    guard edited.timing.freshness(at: lifetimes.clock.now()) == .gone else { return }
+    edited.shown = nil
+    // The record goes too: a read that finds it would announce its end again.
+    if confirmed.staged == nil {
+      confirmed.staged = keyBytes.map { .removal(key: $0) }
+      confirmed.recordCondition = .ended(by: lifetimes.wallNow())
+    }
+  }
+
+  private func intent(
+    showing edited: Edited, _ confirmation: ShownWrite.Confirmation?, replacing snapshot: ReadSnapshot<Key, Value>,
+    after change: EditChange
+  ) -> ShownWrite {
     let isShownAlready = change == .confirmsShownValue && confirmation != .refused
     let isAnnounced = !isShownAlready && !isSame(edited.shown, as: snapshot)
-    let hasValue = edited.shown != nil
-    var intent = ShownWrite(isPending: !isSettled, hasValue: hasValue, isAnnounced: isAnnounced)
-    intent.effect = options.effect
+    var intent = ShownWrite(
+      isPending: !edited.queue.isEmpty, hasValue: edited.shown != nil, isAnnounced: isAnnounced)
     intent.confirmation = confirmation
     if confirmation == .refused {
       intent.removalCause = .refused
     } else if snapshot.isGoneUnderEdits {
       intent.removalCause = .expired
     }
-    var condition = snapshot.condition
-    if let flight = snapshot.flight {
-      let hasFetched = confirmation == .stored || confirmation == .refused
-      condition = .belowEdits(flight, since: snapshot.version, fetchedTags: hasFetched ? edited.timing.tags : nil)
-    }
-    var write = PreparedWrite<Key, Value>(
-      .show(intent), EntryWrite(preparedValue, if: condition), staged: staged, keyBytes: keyBytes)
-    write.recordCondition = recordCondition
-    write.edits = ShownEdits(edited, encodingError: encodingError)
-    write.context = options.context
-    return write
+    return intent
+  }
+
+  /// The condition of a write of edits. The write of a flight's value below edits depends on the flight, too.
+  private func condition(
+    of edited: Edited, _ confirmation: ShownWrite.Confirmation?, replacing snapshot: ReadSnapshot<Key, Value>
+  ) -> WriteCondition<Value> {
+    guard let flight = snapshot.flight else { return snapshot.condition }
+    let hasFetched = confirmation == .stored || confirmation == .refused
+    return .belowEdits(flight, since: snapshot.version, fetchedTags: hasFetched ? edited.timing.tags : nil)
   }
 
   /// The cost of a shown value in memory. A value that cannot be encoded has no known size and counts as larger than

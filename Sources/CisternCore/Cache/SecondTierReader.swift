@@ -30,51 +30,6 @@ final class SecondTierReader<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   var schemaVersion: UInt32 { writes.schemaVersion }
 }
 
-/// The use that a cache has for a record.
-@usableFromInline
-enum Interpretation<Value: Sendable> {
-  /// Its value may be returned and put into memory.
-  case usable(DecodedRecord<Value>)
-  /// The record must be removed, for this reason. Indirect, because the identity is large, and look-ups copy the
-  /// result.
-  indirect case unusable(DiscardReason, RecordIdentity)
-  /// A newer version of the schema wrote it, or another process's codec. It reads as absent, and stays.
-  case foreign
-}
-
-/// The outcome of putting a value of the second tier into memory.
-@usableFromInline
-enum Promotion: Sendable {
-  /// Memory has the value, or would not hold it.
-  case done
-  /// The key was written or invalidated since the record was read.
-  case overtaken
-  /// The second tier has lost the record since it was read. Memory does not keep the value.
-  case recordLost
-}
-
-/// A record of the second tier, with its decoded value.
-@usableFromInline
-struct DecodedRecord<Value: Sendable> {
-  @usableFromInline let preparedValue: PreparedValue<Value>
-  /// The record to write in place of the one that was read; nil for none.
-  @usableFromInline let rewriting: Rewriting?
-  /// The read of a user's tier; nil for another tier.
-  @usableFromInline var read: ComparedRead?
-
-  @inlinable
-  init(_ preparedValue: PreparedValue<Value>, rewriting: Rewriting?) {
-    self.preparedValue = preparedValue
-    self.rewriting = rewriting
-  }
-
-  @inlinable
-  var value: Value { preparedValue.value }
-
-  @inlinable
-  var timing: Timing { preparedValue.timing }
-}
-
 extension SecondTierReader {
   /// Decodes a record, outside all locks and transactions.
   @inlinable
@@ -165,13 +120,13 @@ extension SecondTierReader {
         cause = .evicted
         table.count(key.hash) { $0.diskEvictions += 1 }
       }
-      table.loseRecord(of: key) { isHeld in
+      table.loseRecord(of: key) { isInMemory in
         // Before the acknowledgment: an enumeration that does not find the loss in the tier must find it here.
-        if isHeld || !edits.isEmpty { table.walks.noteLoss(of: loss.key) }
+        if isInMemory || !edits.isEmpty { table.walks.noteLoss(of: loss.key) }
         return secondTier.partition.acknowledgeLoss(of: loss.key.rawSpan)
       } decide: { had in
         var situation = WriteSituation(
-          isInMemory: had != nil, isHeld: false, isObserved: observers.isObserved)
+          isInMemory: had != nil, willBeInMemory: false, isObserved: observers.isObserved)
         situation.shownByEdits = shownByEdits(key.key).map { $0 != nil }
         // Readers and observers take the record of a newer schema version as absent.
         situation.isObserved = situation.isObserved && loss.schemaVersion <= schemaVersion

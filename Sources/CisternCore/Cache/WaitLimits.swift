@@ -37,20 +37,3 @@ final class WaitLimits<Value: Sendable>: Sendable {
   /// The end of the timeout; nil for none.
   var deadline: MonotonicTime? { policy.timeout == .max ? nil : start.advanced(by: policy.timeout) }
 }
-
-/// A waiter of a flight, with limits.
-@usableFromInline
-struct Wait<Value: Sendable>: Sendable {
-  let flight: Flight<Value>
-  let waiter: Int
-  let source: Loaded<Value>.Source
-  let waitLimits: WaitLimits<Value>
-
-  @usableFromInline
-  init(flight: Flight<Value>, waiter: Int, source: Loaded<Value>.Source, waitLimits: WaitLimits<Value>) {
-    self.flight = flight
-    self.waiter = waiter
-    self.source = source
-    self.waitLimits = waitLimits
-  }
-}

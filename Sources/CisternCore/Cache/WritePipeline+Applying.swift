@@ -11,9 +11,10 @@ extension WritePipeline {
   @inline(never)
   func store(_ value: EncodedValue<Value>, of key: HashedKey<Key>, options: StoringOptions<Value>) -> WriteOutcome? {
     var outcome = WriteOutcome.nothing
-    let conditionHeld = table.write(EntryWrite(value.preparedValue, if: options.condition), to: key) { cached, isHeld in
+    let conditionHeld = table.write(EntryWrite(value.preparedValue, if: options.condition), to: key) {
+      cached, willBeInMemory in
       let situation = WriteSituation(
-        isInMemory: cached != nil, isHeld: isHeld, isObserved: observers.isObserved)
+        isInMemory: cached != nil, willBeInMemory: willBeInMemory, isObserved: observers.isObserved)
       let decision = WriteDecision.store(options.effect, isAnnounced: options.isAnnounced, in: situation) {
         presence(of: value.staged?.key)
       } stage: {
@@ -52,8 +53,8 @@ extension WritePipeline {
   ) -> Bool {
     let conditionHeld = table.write(write.entry, to: key) {
       givesUpLostRecord(write, &effects.outcome)
-    } decide: { cached, isHeld in
-      let decision = decide(write, of: key.key, cached: cached, isHeld: isHeld, &effects)
+    } decide: { cached, willBeInMemory in
+      let decision = decide(write, of: key.key, cached: cached, willBeInMemory: willBeInMemory, &effects)
       if let event = decision.event {
         let former = FormerValue(cached: cached, edited: effects.replacedEdits?.edited)
         record(event, of: key.key, replacing: former, write.entry.preparedValue, context: write.context)
@@ -97,11 +98,11 @@ extension WritePipeline {
   @inlinable
   @inline(__always)
   func decide(
-    _ write: PreparedWrite<Key, Value>, of key: Key, cached: CachedValue<Value>?, isHeld: Bool,
+    _ write: PreparedWrite<Key, Value>, of key: Key, cached: CachedValue<Value>?, willBeInMemory: Bool,
     _ effects: inout WriteEffects<Key, Value>
   ) -> WriteDecision {
     var situation = WriteSituation(
-      isInMemory: cached != nil, isHeld: isHeld, isObserved: observers.isObserved)
+      isInMemory: cached != nil, willBeInMemory: willBeInMemory, isObserved: observers.isObserved)
     switch write.intent {
     case .store, .promote, .discard, .expire, .noteUse, .loseRecord:
       break
@@ -266,23 +267,5 @@ extension WritePipeline {
   func deliverChanges() {
     if let secondTier, secondTier.partition.mustRemoveAll { removeAllRecordsIfRequired() }
     if observers.isObserved { observers.deliver() }
-  }
-}
-
-/// The effects of a write beside its entry, collected inside the critical section.
-@usableFromInline
-struct WriteEffects<Key: Hashable & Sendable, Value: Sendable> {
-  /// The outcome in the second tier.
-  @usableFromInline var outcome = WriteOutcome.nothing
-  /// Whether no tier holds the value of the write.
-  @usableFromInline var isRefused = false
-  /// The edits that the write replaced.
-  @usableFromInline var replacedEdits: EditedKeys<Key, Value>.Former?
-  /// The batch that the write is a part of; nil for none.
-  @usableFromInline let batch: BatchToken?
-
-  @inlinable
-  init(batch: BatchToken? = nil) {
-    self.batch = batch
   }
 }

@@ -57,8 +57,8 @@ extension WritePipeline {
     for (index, write) in writes.enumerated() {
       var own = WriteEffects<Key, Value>(batch: effects.batch)
       let key = parts[index].key.key
-      let isHeld = parts[index].write.preparedValue != nil
-      let decision = decide(write, of: key, cached: cached[index], isHeld: isHeld, &own)
+      let willBeInMemory = parts[index].write.preparedValue != nil
+      let decision = decide(write, of: key, cached: cached[index], willBeInMemory: willBeInMemory, &own)
       decisions.append(decision)
       if case .refused = own.outcome { effects.outcome = own.outcome }
       if let replaced = own.replacedEdits { effects.replacedEdits.append(replaced) }
@@ -112,23 +112,5 @@ extension WritePipeline {
     CisternError(
       .tooLarge, "the batch is larger than the memory limit; nothing of it was stored", location: reports.location,
       remedy: "Divide the batch, or raise the memory limit")
-  }
-}
-
-/// The effects of a batch beside its entries, collected inside the critical sections.
-@usableFromInline
-struct BatchEffects<Key: Hashable & Sendable, Value: Sendable> {
-  /// The open batch; nil without a second tier.
-  @usableFromInline let batch: BatchToken?
-  /// The writer, as given by the caller.
-  @usableFromInline let context: WriterContext?
-  /// A refusal if the second tier refused a write of the batch, and ``WriteOutcome/nothing`` otherwise.
-  @usableFromInline var outcome = WriteOutcome.nothing
-  @usableFromInline var replacedEdits: [EditedKeys<Key, Value>.Former] = []
-
-  @inlinable
-  init(batch: BatchToken?, context: WriterContext?) {
-    self.batch = batch
-    self.context = context
   }
 }

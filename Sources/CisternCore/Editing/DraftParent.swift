@@ -34,24 +34,6 @@ protocol DraftParent<Key, Value>: AnyObject, Sendable {
   nonisolated(nonsending) func waitForCommit(_ outcome: WriteOutcome) async throws(CisternError)
 }
 
-/// The result of a save in the layer below.
-struct SavedDraft<Key: Hashable & Sendable>: Sendable {
-  let outcome: WriteOutcome
-  /// The draft's keys in the layer below after the save.
-  let keys: [Key: SavedKey]
-}
-
-/// The layer below after the save of one key.
-struct SavedKey: Sendable {
-  /// The number of changes of the key.
-  var version: VersionBelow
-  /// The tags that the write of the value named.
-  var tags: [String]
-  /// Whether the value below is the one that the draft showed before the save. False if the policy resolved a conflict
-  /// otherwise.
-  var isOwn = false
-}
-
 extension DraftParent {
   /// Returns whether a key has changed since the draft first used it.
   func isConflict(_ key: Key, of draft: DraftState<Key, Value>) -> Bool {

@@ -5,38 +5,3 @@ struct DraftReading<Value: Sendable>: Sendable {
   /// The tags that the write of the value named.
   let tags: [String]
 }
-
-/// The state of a key that a draft begins to watch, in the layer below.
-struct SeenKey: Sendable {
-  /// The number of changes of the key.
-  let version: VersionBelow
-  /// The tags that the write of the value named. A value in grace counts. Empty for a key without a value.
-  let tags: [String]
-}
-
-/// The state of a key below a draft when the draft first used the key.
-struct DraftBase<Value: Sendable>: Sendable {
-  /// The identity of the base. It changes when the draft's write of the key is saved or discarded.
-  var number = DraftBaseNumber.zero
-  /// The number of changes below. A later change conflicts with the draft's write.
-  var version: VersionBelow
-  /// The tags of the value below at this version. A value in grace counts.
-  var tags: [String]
-  /// The value below at this version, if it is known. A value of a later version must not be stored here, because it
-  /// would hide a conflict.
-  var baseline: DraftReading<Value>?
-  /// The value that the user first read.
-  var read: DraftReading<Value>?
-  /// The number of drafts of this one that use the key.
-  var childCount = 0
-  /// Whether this draft itself has read or written the key.
-  var isOwn = false
-
-  init(_ seen: SeenKey) {
-    version = seen.version
-    tags = seen.tags
-  }
-
-  /// Whether only a write of this draft can still need the base.
-  var isUnneeded: Bool { childCount == 0 && !isOwn }
-}

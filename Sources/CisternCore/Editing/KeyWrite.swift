@@ -9,41 +9,6 @@ enum KeyWrite<Value: Sendable>: Sendable {
   case merge(MergedWrites<Value>)
 }
 
-/// The values that were set for a key one after the other, in a cache that merges.
-@usableFromInline
-struct MergedWrites<Value: Sendable>: Sendable {
-  /// Whether the key is removed first, so that the values are not merged with the cached one.
-  @usableFromInline let replaces: Bool
-  /// The values, oldest first. There is at least one.
-  @usableFromInline let values: [Value]
-  /// The write options of the merged value.
-  @usableFromInline let writeOptions: WriteOptions
-
-  @usableFromInline
-  init(_ values: [Value], _ writeOptions: WriteOptions, replaces: Bool) {
-    self.values = values
-    self.writeOptions = writeOptions
-    self.replaces = replaces
-  }
-
-  /// Returns these values, followed by later ones.
-  @usableFromInline
-  func followed(by later: [Value], _ writeOptions: WriteOptions) -> MergedWrites {
-    MergedWrites(values + later, writeOptions.keepingTags(of: self.writeOptions), replaces: replaces)
-  }
-}
-
-/// The effect of a write on an earlier write of the same key, in the same batch or draft.
-@usableFromInline
-enum WriteLayering: Sendable {
-  /// The write replaces the earlier one.
-  case replaces
-  /// The write replaces the earlier one but is derived from its value, so it keeps the tags unless it names tags.
-  case edits
-  /// The value is merged with the earlier one.
-  case merges
-}
-
 extension KeyWrite {
   /// Returns the combination of an earlier write and this one.
   @usableFromInline

@@ -118,7 +118,7 @@ extension EntryTable {
   ///   - decide: Decides on the loss, inside the critical section, if the key was not written since. Takes the value
   ///     that memory holds.
   func loseRecord(
-    of key: HashedKey<Key>, acknowledging acknowledge: (_ isHeld: Bool) -> Bool,
+    of key: HashedKey<Key>, acknowledging acknowledge: (_ isInMemory: Bool) -> Bool,
     decide: (CachedValue<Value>?) -> WriteDecision
   ) {
     shards.withShard(of: key.hash) { shard in

@@ -1,5 +1,4 @@
 import Eviction
-import Locking
 import Synchronization
 
 extension EntryTable {
@@ -67,19 +66,5 @@ extension EntryTable {
   /// The number of pending invalidations, and their size in bytes. For checks.
   var pendingInvalidations: (count: Int, size: Int) {
     shards.withShard(at: 0) { _ in invalidations.read { ($0.count, $0.size) } }
-  }
-}
-
-/// The effects of an invalidation on other state than the entries.
-@usableFromInline
-struct InvalidationEffects<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// The keys whose unconfirmed edits ended.
-  @usableFromInline let endedEdits: [HashedKey<Key>]
-  /// The loss of all records, if the second tier removes them in place of those that the invalidation concerns.
-  @usableFromInline var loss: LossOfAll<Key, Value>?
-
-  @inlinable
-  init(endedEdits: [HashedKey<Key>]) {
-    self.endedEdits = endedEdits
   }
 }

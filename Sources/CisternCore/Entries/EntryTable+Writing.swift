@@ -19,7 +19,7 @@ extension EntryTable {
   @discardableResult
   func write(
     _ write: EntryWrite<Value>, to key: HashedKey<Key>, unless isGivenUp: () -> Bool = { false },
-    decide: (_ cached: CachedValue<Value>?, _ isHeld: Bool) -> WriteDecision
+    decide: (_ cached: CachedValue<Value>?, _ willBeInMemory: Bool) -> WriteDecision
   ) -> Bool {
     // Released at the end, outside the lock.
     var replaced: Entry<Value>?

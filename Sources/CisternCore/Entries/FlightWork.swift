@@ -61,11 +61,11 @@ class FlightWork: @unchecked Sendable {
 
   /// Creates the work of one flight or of a bulk load.
   ///
-  /// - Parameter isHeld: Whether the creator holds the work. Then the work is cancelled only after the creator has
+  /// - Parameter isHeldByCreator: Whether the creator holds the work. Then the work is cancelled only after the creator has
   ///   also called ``leaveOne()``.
   @usableFromInline
-  convenience init(isHeld: Bool = false) {
-    self.init(flights: isHeld ? 1 : 0)
+  convenience init(isHeldByCreator: Bool = false) {
+    self.init(flights: isHeldByCreator ? 1 : 0)
   }
 
   @usableFromInline

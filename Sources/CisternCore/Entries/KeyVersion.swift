@@ -18,20 +18,3 @@ struct KeyVersion: Sendable, Hashable {
   @inlinable
   func hasSameValue(as other: KeyVersion) -> Bool { changes == other.changes }
 }
-
-/// The state of one watched key.
-@usableFromInline
-struct WatchedKey: Sendable {
-  @usableFromInline var watchers = 0
-  /// The number of watchers that are fetches.
-  @usableFromInline var fetches = 0
-  /// A lower bound of the invalidation versions of the fetches that watch the key; the maximum if no fetch watches
-  /// it.
-  @usableFromInline var oldestFlight = InvalidationVersion.max
-  @usableFromInline var version = KeyVersion()
-  /// Whether the key has unconfirmed edits. Each pending edit watches its key, which keeps this state.
-  @usableFromInline var isEdited = false
-
-  @inlinable
-  init() {}
-}

@@ -30,7 +30,7 @@ extension WriteDecision {
   ) -> WriteDecision {
     let existed = situation.existed(ask)
     let isPersisted = stage() == .record
-    let isKept = situation.isHeld || isPersisted
+    let isKept = situation.willBeInMemory || isPersisted
     // An equal value of a key whose older value was evicted or has expired is a new value for observers.
     let event = WriteEvent.of(isKept: isKept, existed: existed, isAnnounced: isAnnounced || !existed)
     return WriteDecision(
@@ -112,7 +112,7 @@ extension WriteDecision {
       situation.isObserved && !asksForEvent && write.removalCause == .expired && ask() == .readable
     }
     // A value that is kept beside memory survives its eviction.
-    let isKept = write.isPending || situation.isHeld || isPersisted
+    let isKept = write.isPending || situation.willBeInMemory || isPersisted
     let event: WriteEvent? =
       if write.hasValue {
         .of(isKept: isKept, existed: existed, isAnnounced: write.isAnnounced)
@@ -140,7 +140,7 @@ extension WriteDecision {
     guard let rewriting else { return (.bothTiers, nil, nil) }
     switch stage() {
     case .record, .removal, .nothing: return (.bothTiers, nil, rewriting == .migration ? .migrated : nil)
-    case .refused: return (.memoryOnly, situation.isHeld ? nil : .removed(.refused), nil)
+    case .refused: return (.memoryOnly, situation.willBeInMemory ? nil : .removed(.refused), nil)
     }
   }
 }

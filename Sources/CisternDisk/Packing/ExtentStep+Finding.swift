@@ -1,12 +1,6 @@
 import CisternCore
 import LMDB
 
-/// A record that the index refers to.
-struct IndexedRecord: Equatable {
-  let address: RecordAddress
-  let size: Int
-}
-
 extension ExtentStep {
   /// The record at an item, compared with a key.
   private enum Match {

@@ -67,19 +67,3 @@ extension EvictionPolicy {
   }
   @usableFromInline package func admit(_ fingerprint: UInt32, cost: UInt32) -> Bool { true }
 }
-
-/// The effect of a hit on a node.
-@usableFromInline
-package enum HitRule: Sendable {
-  /// Increments the node's frequency up to a maximum. At the maximum, a hit writes nothing.
-  case count(upTo: UInt8)
-  /// Calls ``EvictionPolicy/hit(_:in:)``.
-  case notifyPolicy
-}
-
-/// The entry that a policy would evict next, and its hit density.
-@usableFromInline
-package struct Nominee: Sendable {
-  @usableFromInline package let number: SlotNumber
-  @usableFromInline package let density: Float
-}

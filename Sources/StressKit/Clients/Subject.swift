@@ -1,5 +1,4 @@
 import Cistern
-import Locking
 
 /// The objects under stress: an open store, its cache, a witness that observes the cache, and the store of the
 /// exercises.
@@ -66,20 +65,5 @@ struct Subject: Sendable {
       do { try await store.close() } catch { failure = failure ?? error }
     }
     if let failure { throw failure }
-  }
-}
-
-/// The holder of the current subject. The subject changes only while all clients are parked.
-final class SubjectHolder: Sendable {
-  private let subject: Guarded<Subject>
-
-  init(_ subject: Subject) {
-    self.subject = Guarded(subject)
-  }
-
-  var current: Subject { subject.withLock { $0 } }
-
-  func replace(with new: Subject) {
-    subject.withLock { $0 = new }
   }
 }

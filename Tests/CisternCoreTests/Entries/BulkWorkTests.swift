@@ -8,7 +8,7 @@ import Testing
 struct BulkWorkTests {
   /// A work with its flights, each of which has its leader.
   private final class Fixture: Sendable {
-    let work = FlightWork(isHeld: true)
+    let work = FlightWork(isHeldByCreator: true)
     let flights: [Flight<Int>]
     let task = Task<Void, any Error> { try await Gate().pass() }
 

@@ -43,7 +43,7 @@ extension EntryTests {
 
   /// Returns a flight of a bulk load without waiters. Loads can join it unless the shared work is cancelled.
   static func unattendedFlight(isCancelled: Bool = false) -> Flight<Value> {
-    let work = FlightWork(isHeld: true)
+    let work = FlightWork(isHeldByCreator: true)
     let flight = Flight<Value>(work: work, priority: .medium, kind: .init(.withWork))
     guard case .joined(let waiter, _) = flight.join(Urgency(.medium)) else { return flight }
     flight.withdraw(waiter)

@@ -42,17 +42,17 @@ struct WaitGraphTests {
       func enter(isAdmitted: Bool) {
         entering -= 1
         if isAdmitted { places += 1 }
-        if permit.enter(isAdmitted: isAdmitted) { places -= 1 }
+        if permit.enter(isAdmitted: isAdmitted) == .release { places -= 1 }
         check()
       }
       for _ in 0..<30 {
         switch generator.next(below: 3) {
         case 0:
-          if permit.beginWait() { places -= 1 }
+          if permit.beginWait() == .release { places -= 1 }
           waits += 1
         case 1 where waits > 0:
           waits -= 1
-          if permit.endWait() { entering += 1 }
+          if permit.endWait() == .request { entering += 1 }
         case 2 where entering > 0:
           enter(isAdmitted: generator.next(below: 4) > 0)
         default: break
@@ -61,10 +61,10 @@ struct WaitGraphTests {
         // A waiting load has no permit.
         if waits > 0, places > 0 { Issue.record("seed \(seed): it waits while it has a permit") }
       }
-      if permit.end() { places -= 1 }
+      if permit.end() == .release { places -= 1 }
       while waits > 0 {
         waits -= 1
-        if permit.endWait() { entering += 1 }
+        if permit.endWait() == .request { entering += 1 }
       }
       while entering > 0 { enter(isAdmitted: true) }
       #expect(places == 0, "seed \(seed)")

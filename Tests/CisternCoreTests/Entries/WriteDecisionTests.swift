@@ -44,9 +44,9 @@ struct WriteDecisionTests {
 
   private static var situations: [WriteSituation] {
     var situations: [WriteSituation] = []
-    for (isInMemory, isHeld, isObserved) in triples {
+    for (isInMemory, willBeInMemory, isObserved) in triples {
       for shown in [nil, false, true] as [Bool?] {
-        var situation = WriteSituation(isInMemory: isInMemory, isHeld: isHeld, isObserved: isObserved)
+        var situation = WriteSituation(isInMemory: isInMemory, willBeInMemory: willBeInMemory, isObserved: isObserved)
         situation.shownByEdits = shown
         situations.append(situation)
       }
@@ -101,7 +101,7 @@ struct WriteDecisionTests {
     var existed: Bool { situation.shownByEdits ?? (situation.isInMemory || presence == .readable) }
 
     /// Whether a tier, or the edits beside memory, have the new value.
-    var isKept: Bool { isPersisted || situation.isHeld || isPending }
+    var isKept: Bool { isPersisted || situation.willBeInMemory || isPending }
 
     var isPending: Bool { if case .show(let write) = intent { write.isPending } else { false } }
 
@@ -131,7 +131,7 @@ struct WriteDecisionTests {
       case .show(let write): return existed && write.isAnnounced && !isLeft ? .removed(write.removalCause) : nil
       case .remove: return existed ? .removed(.explicit) : nil
       case .promote(_, let reason):
-        return reason != nil && staging == .refused && !situation.isHeld ? .removed(.refused) : nil
+        return reason != nil && staging == .refused && !situation.willBeInMemory ? .removed(.refused) : nil
       case .discard(.expired, _): return presence == .readable && later != .readable ? .removed(.expired) : nil
       case .discard(.undecodable, _): return presence == .readable && later != .readable ? .removed(.lost) : nil
       case .discard(.outdated, _): return presence == .readable && later != .readable ? .removed(.outdated) : nil

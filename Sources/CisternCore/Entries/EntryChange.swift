@@ -1,0 +1,12 @@
+/// A change of one entry by a write.
+@usableFromInline
+enum EntryChange: Sendable, Hashable {
+  /// The value of the write, if memory holds one, replaces the older one. Otherwise, the entry has no value.
+  case replace(Residency, keepsFlight: Bool)
+  /// Removes the value. A flight that refreshes it continues.
+  case loseValue
+  /// The second tier does not have the value any more.
+  case loseRecord
+  /// Nothing.
+  case unchanged
+}

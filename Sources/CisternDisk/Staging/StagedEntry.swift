@@ -1,0 +1,42 @@
+import CisternCore
+
+/// A staged write with its position in the order of all staged writes.
+struct StagedEntry: Sendable {
+  let write: StagedWrite
+  let ticket: CommitTicket
+  /// The clear count of the partition at the time of staging. An entry with an earlier clear count is void.
+  let clearCount: ClearCount
+  /// The write's size in bytes, as it counts towards the bound on staged writes.
+  let size: Int
+  /// The batch that the write is a part of; nil if the write is single.
+  var batch: BatchNumber?
+  /// The record on disk that the write may replace or remove; nil for any.
+  ///
+  /// Such a write is not the key's newest unless the condition holds for the record on disk.
+  var condition: RecordCondition?
+  /// Whether an invalidation concealed the write when a reader looked it up.
+  var isConcealed = false
+
+  /// Whether it writes the key's record again. The record on disk counts as the key's newest until the commit.
+  var isRewrite: Bool {
+    guard condition != nil, case .record = write else { return false }
+    return true
+  }
+}
+
+extension StagedEntry {
+  /// Takes the condition of an earlier write of the key that is not on disk, if this write replaces or removes its
+  /// record.
+  ///
+  /// The disk has the record before that write. Otherwise, readers would see that older record again.
+  mutating func takeCondition(of earlier: StagedEntry) {
+    if let condition, condition.holds(for: earlier.write) { self.condition = earlier.condition }
+  }
+}
+
+/// A removal that is staged in place of a write.
+struct ReplacingRemoval {
+  let key: [UInt8]
+  /// The record on disk that it may remove; nil for any.
+  let condition: RecordCondition?
+}
