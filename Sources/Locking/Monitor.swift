@@ -93,7 +93,7 @@ package final class Monitor<State>: @unchecked Sendable {
   /// Blocks the thread as ``wait(_:)`` does. `body` can also return a deadline in nanoseconds of the monotonic
   /// clock, at which it is called again.
   @inlinable
-  package func wait<Result>(orUntil body: (inout State) -> Waiting<Result>) -> Result {
+  package func wait<Result>(orUntil body: (inout State) -> WaitAnswer<Result>) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     while true {
@@ -117,13 +117,6 @@ package final class Monitor<State>: @unchecked Sendable {
       unsafe pthread_cond_timedwait(changed, mutex, &time)
     #endif
   }
-}
-
-/// The result of an evaluation of a monitor's state by a waiter.
-@usableFromInline
-package enum Waiting<Result> {
-  case done(Result)
-  case waiting(until: UInt64?)
 }
 
 /// Returns the nanoseconds of a clock that never goes back.

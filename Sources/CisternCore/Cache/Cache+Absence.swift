@@ -34,12 +34,6 @@ extension CacheConfiguration where Value: OptionalValue {
   }
 }
 
-/// The lifetime of known absence.
-struct AbsenceRule<Value: Sendable>: Sendable {
-  let absence: Absence<Value>
-  let expiry: Expiry
-}
-
 extension CacheConfiguration {
   /// The expiry of a value, from the value itself. An absent value has one, too.
   var expiryFromValue: (@Sendable (Value) -> Expiry?)? {

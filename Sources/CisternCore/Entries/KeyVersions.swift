@@ -132,12 +132,3 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
     watched[key]?.isEdited = isEdited
   }
 }
-
-/// The kind of a watcher of a key.
-@usableFromInline
-enum KeyWatcher: Sendable {
-  /// A write, a draft or an unconfirmed edit.
-  case writer
-  /// A fetch that depends on the cached value.
-  case fetch
-}

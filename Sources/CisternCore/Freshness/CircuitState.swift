@@ -1,11 +1,3 @@
-/// The number of state changes of a circuit breaker. A result counts only if the generation is that of its call.
-struct CircuitGeneration: Sendable, Equatable {
-  private var number: UInt64 = 0
-
-  /// Counts a state change.
-  mutating func raise() { number += 1 }
-}
-
 /// The state of a circuit breaker: a pure state machine. Times must not go back.
 struct CircuitState: Sendable {
   enum Phase: Sendable, Equatable {

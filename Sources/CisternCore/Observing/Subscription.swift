@@ -1,11 +1,5 @@
 import Synchronization
 
-/// A registration that a token ends.
-protocol EndableSubscription: AnyObject, Sendable {
-  /// Ends the observation. Only the first call has an effect.
-  func end()
-}
-
 /// The registration of a mailbox. It ends when ``end()`` is called or this object is deinitialized.
 final class Subscription<Box: Mailbox>: EndableSubscription {
   let mailbox: Box

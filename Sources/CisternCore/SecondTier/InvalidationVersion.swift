@@ -46,15 +46,6 @@ extension InvalidationVersion: AtomicRepresentable {
   }
 }
 
-/// An order of invalidations: that of this process, or that of a file. Versions of different orders do not compare.
-///
-/// Only ``PrefixVersions`` uses the number.
-@usableFromInline
-package protocol InvalidationOrder: Sendable, Hashable, Comparable {
-  var number: UInt64 { get }
-  init(number: UInt64)
-}
-
 extension RecordMetadata {
   /// The invalidation version of a staged record, or of one that a partition returned, in the order of this process.
   @inlinable

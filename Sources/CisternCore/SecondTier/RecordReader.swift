@@ -7,10 +7,3 @@ package protocol RecordReader: AnyObject, Sendable {
   /// Calls `body` with the record of the key. See ``SecondTierPartition/withRecord(forKey:_:)``.
   func view(forKey key: RawSpan, _ body: (RecordMetadata, RawSpan) -> Void)
 }
-
-/// A partition that has a reader.
-@usableFromInline
-package protocol RecordReaderOwner: TransactionalPartition {
-  /// The reader of the partition's records.
-  var recordReader: any RecordReader { get }
-}

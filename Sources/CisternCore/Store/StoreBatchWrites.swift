@@ -1,13 +1,5 @@
 import Locking
 
-/// The writes of a batch in one cache.
-protocol StoreBatchMember: AnyObject, Sendable {
-  var count: Int { get }
-  var partition: (any TransactionalPartition)? { get }
-  /// Returns the writes, for ``SharedStore/write(_:)``.
-  func memberWrites(context: WriterContext?) -> any StoreWriteMember
-}
-
 final class StoreBatchWrites<Key: Hashable & Sendable, Value: Sendable>: StoreBatchMember {
   private let cache: Cache<Key, Value>
   private let batch: Guarded<Batch<Key, Value>>

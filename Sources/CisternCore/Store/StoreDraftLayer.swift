@@ -8,9 +8,3 @@ protocol StoreDraftLayer: AnyObject, Sendable {
   /// it has read.
   func beginSaving(_ policy: StoreDraftConflictPolicy, context: WriterContext?) -> any StoreDraftSave
 }
-
-/// The options of the save of one layer.
-struct DraftSavingTerms<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  let policy: DraftConflictPolicy<Key, Value>
-  let context: WriterContext?
-}

@@ -1,26 +1,5 @@
 import LMDB
 
-/// The index of records in a write transaction, with a position.
-///
-/// The items of each generation are sorted by their digests. The position stays where it is until the index moves or
-/// inserts. Changes of other tables do not affect it.
-protocol RecordIndex: ~Copyable, ~Escapable {
-  /// Moves to the first item of the generation whose digest is not less. Returns nil if no item follows.
-  mutating func move(toFirstFrom digest: RecordDigest, of generation: Generation) throws(LMDBError) -> LocatedDigest?
-
-  /// Moves to the next item of the generation, or after a removal, to the item that followed the removed one.
-  mutating func moveToNext() throws(LMDBError) -> LocatedDigest?
-
-  /// Replaces the address of the item at the position.
-  mutating func replaceCurrent(with address: RecordAddress) throws(LMDBError)
-
-  /// Removes the item at the position.
-  mutating func removeCurrent() throws(LMDBError)
-
-  /// Adds an item. The position is then undefined.
-  mutating func insert(_ item: LocatedDigest, of generation: Generation) throws(LMDBError)
-}
-
 /// The tables of extents, of records that are separate values, and of the rows that describe both.
 protocol ExtentTables: ~Copyable, ~Escapable {
   /// Adds an extent, whose bytes are zero.
@@ -65,33 +44,4 @@ protocol ExtentTables: ~Copyable, ~Escapable {
   /// Returns the number of pages that only the items of the generation use, as of the last commit. Nil if it is
   /// unknown.
   borrowing func committedItemPages(of generation: Generation) throws(LMDBError) -> Int?
-}
-
-/// The rows of generations, with which records and their counts are named.
-protocol GenerationRows: ~Copyable, ~Escapable {
-  /// Returns the counts of a live generation, or nil for a dead one.
-  borrowing func counts(of generation: Generation) throws(LMDBError) -> GenerationCounts?
-
-  mutating func putCounts(_ counts: GenerationCounts, of generation: Generation) throws(LMDBError)
-
-  /// Stores which generation a number names.
-  mutating func putPartitionNumber(_ number: PartitionNumber, of generation: Generation) throws(LMDBError)
-
-  /// Removes the rows of a dead generation after its purge: its name, and the row that states that it is dead.
-  mutating func endGeneration(_ generation: Generation, named number: PartitionNumber?) throws(LMDBError)
-}
-
-/// The rows of renewals, by the addresses of their records.
-protocol RenewalRows: ~Copyable, ~Escapable {
-  /// Returns whether there is any row. O(log *n*).
-  borrowing func hasRenewals() throws(LMDBError) -> Bool
-
-  borrowing func renewal(at address: RecordAddress) throws(LMDBError) -> RecordRenewal?
-
-  /// Stores the renewal. Removes it if it is nil.
-  mutating func put(_ renewal: RecordRenewal?, at address: RecordAddress) throws(LMDBError)
-
-  /// Makes LMDB move the leaves with rows that are in a range of pages. A file can have very many rows, so the others
-  /// stay.
-  mutating func moveRenewals(outOf window: Range<Int>) throws(LMDBError)
 }

@@ -33,10 +33,3 @@ extension StagedEntry {
     if let condition, condition.holds(for: earlier.write) { self.condition = earlier.condition }
   }
 }
-
-/// A removal that is staged in place of a write.
-struct ReplacingRemoval {
-  let key: [UInt8]
-  /// The record on disk that it may remove; nil for any.
-  let condition: RecordCondition?
-}

@@ -1,12 +1,6 @@
 import Histogram
 import Locking
 
-/// The tallies of one client: of operations on the stressed cache, and of exercises.
-struct ClientTally: Sendable {
-  let main = Tally()
-  let exercises = Tally()
-}
-
 /// The number and durations of one client's operations.
 final class Tally: Sendable {
   /// The counts. The histograms have nanoseconds with two significant digits.

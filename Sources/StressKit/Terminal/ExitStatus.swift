@@ -1,5 +1,3 @@
-import Cistern
-
 /// The exit code of the program.
 package enum ExitStatus: Int32, Sendable {
   /// The command succeeded, and found nothing wrong.
@@ -14,29 +12,4 @@ package enum ExitStatus: Int32, Sendable {
     Exit codes: 0 for success; 1 for a negative result (a violation, an absent key, a damaged record); 2 for wrong \
     arguments, or a file, directory or server that cannot be used.
     """
-}
-
-/// An error that ends the program with a message and a status.
-struct CommandFailure: Error, CustomStringConvertible {
-  let message: String
-  let status: ExitStatus
-
-  init(_ message: String, status: ExitStatus) {
-    self.message = message
-    self.status = status
-  }
-
-  /// Creates the failure for an error of a file operation.
-  ///
-  /// The advice of a `CisternError` is left out: it is for a program that has the store open.
-  init(_ error: any Error) {
-    guard let error = error as? CisternError else {
-      self.init("\(error)", status: .badInput)
-      return
-    }
-    let head = "\(error.message) (\(error.location))"
-    self.init(error.cause.map { "\(head): \($0)" } ?? head, status: .badInput)
-  }
-
-  var description: String { message }
 }

@@ -65,7 +65,7 @@ struct WriterState: Sendable {
 
   /// Returns the duty of the writer thread at `now`, or the time until which to wait. Clears the flags of the
   /// returned duty.
-  mutating func takeDuty(now: UInt64, stagedCount: Int, interval: UInt64) -> Waiting<Duty> {
+  mutating func takeDuty(now: UInt64, stagedCount: Int, interval: UInt64) -> WaitAnswer<Duty> {
     if life == .stopping { return .done(.stop) }
     if let retryAt {
       guard isAsked || now >= retryAt else { return .waiting(until: retryAt) }

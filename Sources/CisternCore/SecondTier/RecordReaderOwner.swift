@@ -1,0 +1,6 @@
+/// A partition that has a reader.
+@usableFromInline
+package protocol RecordReaderOwner: TransactionalPartition {
+  /// The reader of the partition's records.
+  var recordReader: any RecordReader { get }
+}
