@@ -24,6 +24,9 @@ extension Cache {
   ) throws(Failure) -> Result? {
     let hashed = table.hashed(key)
     if let secondTier {
+      // A batch stages its records one after another inside its critical section. A read of the tier alone would see
+      // only some of them.
+      table.waitForBatch(of: hashed)
       var outcome: Swift.Result<Result, Failure>?
       var isOlder = false
       var shown: RecordMetadata?

@@ -8,15 +8,17 @@ extension Cache: DraftParent {
 
   var isEqual: (@Sendable (Value, Value) -> Bool)? { conditional.isEqual }
 
-  func watch(_ key: Key) -> SeenKey {
+  func watch(_ key: Key) -> SeenKey<Value> {
     let hashed = table.hashed(key)
     table.watch(hashed)
     // The value is read for its tags: an invalidation that concerns it is a change of the key.
     let snapshot = records.snapshot(of: hashed)
-    return SeenKey(version: VersionBelow(snapshot.version), tags: conditional.keptTags.namedTags(of: snapshot))
+    return SeenKey(
+      version: VersionBelow(snapshot.version), tags: conditional.keptTags.namedTags(of: snapshot),
+      value: isEqual == nil ? nil : snapshot.usable)
   }
 
-  func read(_ key: Key, isByUser: Bool) -> DraftReading<Value> {
+  func read(_ key: Key) -> DraftReading<Value> {
     let hashed = table.hashed(key)
     let keptTags = conditional.keptTags
     if edits.isEmpty {
@@ -34,8 +36,6 @@ extension Cache: DraftParent {
 
   func usableValue(of key: Key) -> Value? { records.snapshot(of: table.hashed(key), while: {}).0.usable }
 
-  func follow(_ key: Key) { _ = records.snapshot(of: table.hashed(key)) }
-
   func unwatch(_ key: Key) { table.unwatch(table.hashed(key)) }
 
   func version(of key: Key) -> VersionBelow {
@@ -44,9 +44,9 @@ extension Cache: DraftParent {
 
   func take(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
-  ) throws(CisternError) -> SavedDraft<Key> {
+  ) throws(CisternError) -> SavedDraft<Key, Value> {
     try policy.check(draft) { isConflict($0, of: draft) }
-    var saved: [Key: SavedKey] = [:]
+    var saved: [Key: SavedKey<Value>] = [:]
     // The values are needed for their tags, too.
     let outcome = try conditional.writeTogether(draft.batch.keys, context: context, dependsOnCached: true) {
       key, snapshot throws(CisternError) in try plan(draft, key, over: snapshot, policy, &saved)
@@ -57,12 +57,13 @@ extension Cache: DraftParent {
   /// Plans the write of a key that a draft wrote. Sets the state of the key after the save.
   func plan(
     _ draft: DraftState<Key, Value>, _ key: Key, over snapshot: ReadSnapshot<Key, Value>,
-    _ policy: DraftConflictPolicy<Key, Value>, _ saved: inout [Key: SavedKey]
+    _ policy: DraftConflictPolicy<Key, Value>, _ saved: inout [Key: SavedKey<Value>]
   ) throws(CisternError) -> PlannedWrite<Value> {
     let version = VersionBelow(snapshot.version)
     let resolved = try draft.write(of: key, over: snapshot.usable, version: version, isEqual: isEqual, policy)
     let tags = conditional.keptTags.namedTags(of: snapshot)
     saved[key] = SavedKey(version: version, tags: tags, isOwn: resolved.isOwn(inMergingCache: merge != nil))
+    if isEqual != nil { saved[key]?.value = snapshot.usable }
     guard let write = resolved.write else { return PlannedWrite(.keep) }
     // The write itself is one change.
     saved[key]?.version = VersionBelow(after: snapshot.version)
@@ -71,7 +72,9 @@ extension Cache: DraftParent {
     let kept = snapshot.usable == nil ? draft.tags(below: key) : tags
     if snapshot.usable == nil { writeOptions = writeOptions.keepingTags(kept) }
     saved[key]?.tags = write.namedTags(over: kept)
-    return try conditional.plan(write, writeOptions, for: key, over: snapshot)
+    let planned = try conditional.plan(write, writeOptions, for: key, over: snapshot)
+    if isEqual != nil { saved[key]?.value = planned.replacement.value }
+    return planned
   }
 
   nonisolated(nonsending) func waitForCommit(_ outcome: WriteOutcome) async throws(CisternError) {

@@ -12,6 +12,9 @@ struct FormerValue<Key: Hashable & Sendable, Value: Sendable> {
     self.edited = edited
   }
 
+  /// The tags of the value; nil if they are not known. Memory may have evicted a value that edits show.
+  @usableFromInline var tags: [String]? { cached?.timing.tags ?? edited?.timing.tags }
+
   /// Returns the value that observers saw before an event of the write.
   @usableFromInline
   func previous(of event: WriteEvent) -> PreviousValue<Value> {

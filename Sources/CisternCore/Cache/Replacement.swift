@@ -15,4 +15,7 @@ enum Replacement<Value: Sendable>: Sendable {
   init(_ value: Value?) {
     self = value.map { .store($0) } ?? .remove
   }
+
+  /// The new value; nil for a removal, and for a key that stays as it is.
+  var value: Value? { if case .store(let value) = self { value } else { nil } }
 }

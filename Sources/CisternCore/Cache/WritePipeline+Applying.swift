@@ -91,7 +91,7 @@ extension WritePipeline {
   ) -> PendingChange<Key, Value> {
     PendingChange(
       change(event, of: key, to: preparedValue?.value), previous: former.previous(of: event),
-      tags: ChangeTags(former: former.cached?.timing.tags, new: preparedValue?.timing.tags ?? []))
+      tags: ChangeTags(former: former.tags, new: preparedValue?.timing.tags ?? []))
   }
 
   /// Decides on a write and stages it. Called inside the critical section of the key.
@@ -111,8 +111,9 @@ extension WritePipeline {
       situation.shownByEdits = effects.replacedEdits.map { $0.edited.shown != nil }
     }
     let decision = WriteDecision.decide(write.intent, in: situation) {
-      // Inside the critical sections of a batch, the tier is asked only if the cache has observers.
-      effects.batch != nil && !situation.isObserved ? .unknown : presence(of: write.keyBytes)
+      // Inside the critical sections of a batch, the tier is asked only if it must be.
+      let isNeeded = effects.batch == nil || situation.isObserved || write.intent.dependsOnRecord
+      return isNeeded ? presence(of: write.keyBytes) : .unknown
     } stage: {
       guard let staged = write.staged else { return .nothing }
       let withVersion =

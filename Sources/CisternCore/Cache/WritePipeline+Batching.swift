@@ -13,7 +13,7 @@ extension WritePipeline {
   func applyTogether(
     _ writes: [PreparedWrite<Key, Value>], to keys: [HashedKey<Key>], context: WriterContext?
   ) throws(CisternError) -> WriteOutcome? {
-    var parts = zip(keys, writes).map { BatchPart(key: $0, write: $1.entry) }
+    var parts = zip(keys, writes).map { BatchPart(key: $0, write: $1.entry, tags: $1.storedTiming?.tags) }
     let (reservation, isWhole) = table.fit(&parts)
     guard isWhole || secondTier != nil else { throw tooLargeForMemory }
     table.reserve(reservation)

@@ -83,7 +83,7 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   public func value(forKey key: Key) -> Value? {
     // The draft could not find the base of a key that does not equal itself.
     if key == key { seeForItself(key) }
-    return read(key, isByUser: true).value
+    return read(key).value
   }
 
   /// Adds a write that stores a value when the draft is saved.
@@ -119,20 +119,11 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
 extension Draft {
   // A key without a base gets none: its draft was discarded during the read, and nothing would end the watch below.
-  func read(_ key: Key, isByUser: Bool) -> DraftReading<Value> {
+  func read(_ key: Key) -> DraftReading<Value> {
     let (own, number) = state.withLock { ($0.ownReading(of: key), $0.baseNumber(of: key)) }
     if let own { return own }
-    return readBelow(key, number, isByUser: isByUser)
-  }
-
-  /// Reads the value below, and records it for later comparison in the base with this number.
-  @discardableResult
-  private func readBelow(_ key: Key, _ number: DraftBaseNumber?, isByUser: Bool) -> DraftReading<Value> {
-    let reading = parent.read(key, isByUser: isByUser)
-    // The order matters: the value is read before the version. If the version is that of the draft's base, the value
-    // is, too.
-    let version = isEqual == nil ? nil : parent.version(of: key)
-    state.withLock { $0.note(reading, of: key, in: number, version: version, isByUser: isByUser) }
+    let reading = parent.read(key)
+    state.withLock { $0.note(reading, of: key, in: number) }
     return reading
   }
 
@@ -142,10 +133,6 @@ extension Draft {
     while true {
       // In each round: a discard or a save may have ended the watch of the key.
       seeForItself(key)
-      if isEqual != nil {
-        let (number, baseline) = state.withLock { ($0.baseNumber(of: key), $0.baseline(of: key)) }
-        if baseline == nil { readBelow(key, number, isByUser: false) }
-      }
       let shown = shown(write, of: key, from: state.withLock { $0.keyState(of: key) })
       if let former = state.withLock({ $0.write([shown]) }) { return withExtendedLifetime(former) {} }
     }
@@ -269,17 +256,16 @@ extension Draft {
   }
 
   /// Removes the writes of a snapshot, after a save applied them below.
-  func endSaving(_ snapshot: DraftState<Key, Value>, _ saved: [Key: SavedKey]) {
+  func endSaving(_ snapshot: DraftState<Key, Value>, _ saved: [Key: SavedKey<Value>]) {
     while true {
       // Computed outside the lock, because it calls the user's merge closure.
       let later = state.withLock { $0.writes(after: snapshot) }.map { one in
         shown(one.write, of: one.key, from: one.keyState, over: nil)
       }
       let ended = state.withLock { $0.endSaving(snapshot, saved, later: later) }
-      guard let (former, unseen, followed) = ended else { continue }
+      guard let (former, unseen) = ended else { continue }
       withExtendedLifetime(former) {}
       for key in unseen { parent.unwatch(key) }
-      for key in followed { parent.follow(key) }
       return
     }
   }

@@ -6,9 +6,9 @@ struct DraftBase<Value: Sendable>: Sendable {
   var version: VersionBelow
   /// The tags of the value below at this version. A value in grace counts.
   var tags: [String]
-  /// The value below at this version, if it is known. A value of a later version must not be stored here, because it
-  /// would hide a conflict.
-  var baseline: DraftReading<Value>?
+  /// The value below at this version, which may be in grace; nil if the key was absent, or in a cache without a
+  /// comparison. A value of a later version must not be stored here, because it would hide a conflict.
+  var baseline: Value?
   /// The value that the user first read.
   var read: DraftReading<Value>?
   /// The number of drafts of this one that use the key.
@@ -16,9 +16,10 @@ struct DraftBase<Value: Sendable>: Sendable {
   /// Whether this draft itself has read or written the key.
   var isOwn = false
 
-  init(_ seen: SeenKey) {
+  init(_ seen: SeenKey<Value>) {
     version = seen.version
     tags = seen.tags
+    baseline = seen.value
   }
 
   /// Whether only a write of this draft can still need the base.

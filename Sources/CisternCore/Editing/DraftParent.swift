@@ -10,25 +10,20 @@ protocol DraftParent<Key, Value>: AnyObject, Sendable {
 
   /// Returns the confirmed value of a key.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - isByUser: Whether the value is returned to the user.
+  /// - Parameter key: The key.
   /// - Returns: The value and its tags.
-  func read(_ key: Key, isByUser: Bool) -> DraftReading<Value>
+  func read(_ key: Key) -> DraftReading<Value>
   /// Returns the confirmed value of a key, which may be in grace. Expiry is no change.
   func usableValue(of key: Key) -> Value?
   /// Starts to count the changes of a key, until ``unwatch(_:)``. Returns the current state.
-  func watch(_ key: Key) -> SeenKey
+  func watch(_ key: Key) -> SeenKey<Value>
   func unwatch(_ key: Key)
-  /// Notifies the parent that the draft saved a key and continues to watch it. A later removal of the saved value by
-  /// tag then counts as a change.
-  func follow(_ key: Key)
   /// Returns the number of changes of a watched key.
   func version(of key: Key) -> VersionBelow
   /// Applies all writes of a draft, or none.
   func take(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
-  ) throws(CisternError) -> SavedDraft<Key>
+  ) throws(CisternError) -> SavedDraft<Key, Value>
   func waitForRoom()
   nonisolated(nonsending) func waitForRoom() async
   nonisolated(nonsending) func waitForCommit(_ outcome: WriteOutcome) async throws(CisternError)
@@ -42,11 +37,14 @@ extension DraftParent {
 }
 
 extension Draft: DraftParent {
-  func watch(_ key: Key) -> SeenKey {
+  func watch(_ key: Key) -> SeenKey<Value> {
     while true {
       // This draft must watch the key as well, because it looks for changes below when it is saved.
       see(key)
-      if let seen = state.withLock({ $0.watch(key) }) { return seen }
+      // The value is read outside the lock, because the layer below decodes it.
+      let count = state.withLock { $0.writeCount(of: key) }
+      let value = isEqual == nil ? nil : usableValue(of: key)
+      if let seen = state.withLock({ $0.watch(key, value, at: count) }) { return seen }
     }
   }
 
@@ -61,13 +59,11 @@ extension Draft: DraftParent {
     return if let own { own.value } else { parent.usableValue(of: key) }
   }
 
-  func follow(_ key: Key) {}
-
   func version(of key: Key) -> VersionBelow { VersionBelow(state.withLock { $0.writeCount(of: key) }) }
 
   func take(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
-  ) throws(CisternError) -> SavedDraft<Key> {
+  ) throws(CisternError) -> SavedDraft<Key, Value> {
     while true {
       let (writes, saved) = try plan(draft, policy)
       if let former = state.withLock({ $0.write(writes) }) {
@@ -81,9 +77,9 @@ extension Draft: DraftParent {
   /// and the cache's.
   func plan(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>
-  ) throws(CisternError) -> (writes: [DraftState<Key, Value>.ShownWrite], saved: [Key: SavedKey]) {
+  ) throws(CisternError) -> (writes: [DraftState<Key, Value>.ShownWrite], saved: [Key: SavedKey<Value>]) {
     var writes: [DraftState<Key, Value>.ShownWrite] = []
-    var saved: [Key: SavedKey] = [:]
+    var saved: [Key: SavedKey<Value>] = [:]
     try policy.check(draft) { isConflict($0, of: draft) }
     for key in draft.batch.keys {
       let keyState = state.withLock { $0.keyState(of: key) }
@@ -92,10 +88,13 @@ extension Draft: DraftParent {
       let resolved = try draft.write(of: key, over: theirs, version: version, isEqual: isEqual, policy)
       let (tags, isRemoved) = state.withLock { ($0.tags(of: key), $0.isRemoved(key)) }
       saved[key] = SavedKey(version: version, tags: tags, isOwn: resolved.isOwn(inMergingCache: merge != nil))
+      if isEqual != nil { saved[key]?.value = theirs }
       guard var write = resolved.write else { continue }
       // A value that is gone here leaves the tags that the other draft knows.
       if isRemoved { write = write.keepingTags(draft.tags(below: key)) }
-      writes.append(shown(write, of: key, from: keyState))
+      let shown = shown(write, of: key, from: keyState)
+      writes.append(shown)
+      if isEqual != nil { saved[key]?.value = shown.shown }
       saved[key]?.version = VersionBelow(keyState.count.next())
       saved[key]?.tags = write.namedTags(over: tags)
     }

@@ -22,8 +22,8 @@ extension DraftState {
     _ key: Key, version: VersionBelow, isEqual: ((Value, Value) -> Bool)?, theirs: () -> Value?
   ) -> Bool {
     guard let seenVersion = seenVersion(of: key), seenVersion != version else { return false }
-    guard let isEqual, let original = baseline(of: key) else { return true }
-    switch (original.value, theirs()) {
+    guard let isEqual else { return true }
+    switch (baseline(of: key), theirs()) {
     case (let original?, let theirs?): return !isEqual(original, theirs)
     case (nil, nil): return false
     default: return true

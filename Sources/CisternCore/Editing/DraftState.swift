@@ -33,8 +33,9 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Returns the number of changes below when the draft first used the key.
   func seenVersion(of key: Key) -> VersionBelow? { bases[key]?.version }
 
-  /// Returns the value below when the draft first used the key, or nil if it is unknown.
-  func baseline(of key: Key) -> DraftReading<Value>? { bases[key]?.baseline }
+  /// Returns the value below when the draft first used the key; nil if the key was absent, or in a cache without a
+  /// comparison.
+  func baseline(of key: Key) -> Value? { bases[key]?.baseline }
 
   /// Returns the value below that the user first read.
   func firstRead(of key: Key) -> DraftReading<Value>? { bases[key]?.read }
@@ -78,7 +79,7 @@ extension DraftState {
   ///   - seen: The state of the key below.
   ///   - saveCount: The number of ended saves before the key was read below. The draft's own save must be no conflict.
   /// - Returns: False if another caller was first, or if a save has ended since.
-  mutating func see(_ key: Key, _ seen: SeenKey, since saveCount: UInt64) -> Bool {
+  mutating func see(_ key: Key, _ seen: SeenKey<Value>, since saveCount: UInt64) -> Bool {
     if bases[key] != nil || saveCount != self.saveCount { return false }
     bases[key] = DraftBase(seen)
     renumber(key)
@@ -100,29 +101,29 @@ extension DraftState {
     return true
   }
 
-  /// Records a value that was read below. Only the first one counts, and no value is released.
+  /// Records a value below that the user read. Only the first one counts, and no value is released.
   ///
   /// - Parameters:
   ///   - reading: The value.
   ///   - key: The key.
   ///   - number: The identity of the key's base before the read, or nil if it had none. Another base may be newer than
   ///     the value.
-  ///   - version: The number of changes below after the read, or nil if no comparison needs it.
-  ///   - isByUser: Whether the value is returned to the user.
-  mutating func note(
-    _ reading: DraftReading<Value>, of key: Key, in number: DraftBaseNumber?, version: VersionBelow?, isByUser: Bool
-  ) {
-    guard let base = bases[key], base.number == number else { return }
-    if isByUser, base.read == nil { bases[key]?.read = reading }
-    if base.baseline == nil, base.version == version { bases[key]?.baseline = reading }
+  mutating func note(_ reading: DraftReading<Value>, of key: Key, in number: DraftBaseNumber?) {
+    guard let base = bases[key], base.number == number, base.read == nil else { return }
+    bases[key]?.read = reading
   }
 
-  /// Records that a draft of this one uses the key, which keeps its base. Returns the state of the key, or nil if the
-  /// key has no base.
-  mutating func watch(_ key: Key) -> SeenKey? {
-    guard bases[key] != nil else { return nil }
+  /// Records that a draft of this one uses the key, which keeps its base.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - value: The value that this draft shows, or nil for a cache without a comparison.
+  ///   - count: The number of writes of the key before the value was read.
+  /// - Returns: The state of the key. Nil if the key has no base, or was written since.
+  mutating func watch(_ key: Key, _ value: Value?, at count: DraftWriteCount) -> SeenKey<Value>? {
+    guard bases[key] != nil, writeCount(of: key) == count else { return nil }
     bases[key]?.childCount += 1
-    return SeenKey(version: VersionBelow(writeCount(of: key)), tags: tags(of: key))
+    return SeenKey(version: VersionBelow(count), tags: tags(of: key), value: value)
   }
 
   /// Records that a draft of this one no longer uses the key.
@@ -250,11 +251,11 @@ extension DraftState {
   ///   - saved: The saved state.
   ///   - keys: The saved keys.
   ///   - later: The later writes, from ``writes(after:)``.
-  /// - Returns: The former state, which the caller must release outside the lock. Also the keys that the draft no
-  ///   longer uses, and the saved keys that it still watches. Nil if a key was written since `later` was computed.
+  /// - Returns: The former state, which the caller must release outside the lock, and the keys that the draft no
+  ///   longer uses. Nil if a key was written since `later` was computed.
   mutating func endSaving(
-    _ saved: DraftState, _ keys: [Key: SavedKey], later: [ShownWrite]
-  ) -> (former: DraftState, unseen: [Key], followed: [Key])? {
+    _ saved: DraftState, _ keys: [Key: SavedKey<Value>], later: [ShownWrite]
+  ) -> (former: DraftState, unseen: [Key])? {
     let laterCount = batch.keys.count { writeCount(of: $0) != saved.writeCount(of: $0) }
     guard laterCount == later.count, later.allSatisfy({ keyState(of: $0.key) == $0.keyState }) else { return nil }
     let former = self
@@ -266,7 +267,6 @@ extension DraftState {
       if case .merge = one.write { mergedValues[one.key] = one.shown }
     }
     var unseen: [Key] = []
-    var followed: [Key] = []
     for (key, base) in former.bases {
       let isWritten = batch.writes[key] != nil
       // The draft first used the key during the save, or again after a discard, so its base must stay.
@@ -279,18 +279,17 @@ extension DraftState {
       bases[key]?.isOwn = isWritten
       // The draft's own save must not conflict with its later writes.
       if let one = keys[key] {
-        followed.append(key)
         renumber(key)
         // A draft of this one may have read the value that the policy has replaced. In a cache that merges, the value
         // that a later write has shown contains it.
         if !one.isOwn, !isWritten || batch.layering == .merges { writeCounts.add(to: key) }
         bases[key]?.version = one.version
         bases[key]?.tags = one.tags
-        bases[key]?.baseline = nil
+        bases[key]?.baseline = one.value
         bases[key]?.read = nil
       }
     }
     forgetUnusedCounts()
-    return (former, comparisons.leave(unseen), followed)
+    return (former, comparisons.leave(unseen))
   }
 }

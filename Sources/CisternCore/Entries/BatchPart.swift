@@ -3,10 +3,13 @@
 struct BatchPart<Key: Hashable & Sendable, Value: Sendable> {
   @usableFromInline let key: HashedKey<Key>
   @usableFromInline var write: EntryWrite<Value>
+  /// The tags of the new stored value, which memory may not hold; nil for a removal.
+  @usableFromInline let tags: [String]?
 
   @inlinable
-  init(key: HashedKey<Key>, write: EntryWrite<Value>) {
+  init(key: HashedKey<Key>, write: EntryWrite<Value>, tags: [String]?) {
     self.key = key
     self.write = write
+    self.tags = tags
   }
 }

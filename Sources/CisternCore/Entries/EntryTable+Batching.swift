@@ -133,6 +133,10 @@ extension EntryTable {
     }
   }
 
+  /// Waits for the end of a batch that is being applied to a key.
+  @inlinable
+  func waitForBatch(of key: HashedKey<Key>) { shards.withShard(of: key.hash) { _ in } }
+
   /// Returns whether the condition of a write holds. Sets `cached` to the value that memory has of its key.
   @inlinable
   func permits(_ part: BatchPart<Key, Value>, in shard: inout Shard<Key, Value>, cached: inout CachedValue<Value>?)
@@ -157,6 +161,10 @@ extension EntryTable {
       budget.release(cost: Int(shard.slots[node: number].cost), count: 1)
     }
     shard.note(decision, on: part.key)
+    // A draft watches the key beside the batch. An invalidation of the value that the draft saves changes the key.
+    if let tags = part.tags, watchedState(of: part.key, in: &shard).map({ $0.watchers > 1 }) ?? false {
+      shard.noteRead(part.key, tags: tags)
+    }
     let (left, taken) = shard.apply(decision, part.write.preparedValue, to: part.key, at: number, budget: budget)
     batch.replaced.append(left)
     if let taken { batch.taken.append(taken) }

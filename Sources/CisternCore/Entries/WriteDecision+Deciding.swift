@@ -28,7 +28,12 @@ extension WriteDecision {
     _ effect: WriteEffect, isAnnounced: Bool, in situation: WriteSituation, ask: () -> RecordPresence,
     stage: () -> StagingOutcome
   ) -> WriteDecision {
-    let existed = situation.existed(ask)
+    let asks = !situation.isInMemory && (situation.isObserved || effect == .maintenance)
+    let hasRecord = asks && ask() == .readable
+    let existed = situation.shownByEdits ?? (situation.isInMemory || hasRecord)
+    // The value ended since the writer read it. For other writers, an equal value is then a new one, too.
+    let isNew = effect == .maintenance && !situation.isInMemory && !hasRecord
+    let effect = isNew ? WriteEffect.addition : effect
     let isPersisted = stage() == .record
     let isKept = situation.willBeInMemory || isPersisted
     // An equal value of a key whose older value was evicted or has expired is a new value for observers.
@@ -115,7 +120,8 @@ extension WriteDecision {
     let isKept = write.isPending || situation.willBeInMemory || isPersisted
     let event: WriteEvent? =
       if write.hasValue {
-        .of(isKept: isKept, existed: existed, isAnnounced: write.isAnnounced)
+        // The value may have ended since the writer read it. An equal value is then a new one.
+        .of(isKept: isKept, existed: existed, isAnnounced: write.isAnnounced || !existed)
       } else {
         existed && write.isAnnounced && !isLeft() ? .removed(write.removalCause) : nil
       }
@@ -153,14 +159,6 @@ extension WriteSituation {
     let wasPending = shownByEdits != nil
     if wasPending == isPending { return .unchanged }
     return isPending ? .began : .ended
-  }
-
-  /// Whether observers take the key to have a value. Asks the second tier only if the cache has observers.
-  @inlinable
-  @inline(__always)
-  func existed(_ ask: () -> RecordPresence) -> Bool {
-    if let shownByEdits { return shownByEdits }
-    return isInMemory || (isObserved && ask() == .readable)
   }
 }
 

@@ -38,4 +38,13 @@ extension WriteIntent {
     case .remove, .promote, .discard, .expire, .noteUse, .loseRecord: false
     }
   }
+
+  /// Whether the decision depends on the record also in a cache without observers.
+  @inlinable
+  var dependsOnRecord: Bool {
+    switch self {
+    case .remove, .store(effect: .maintenance, _): true
+    case .store, .show, .promote, .discard, .expire, .noteUse, .loseRecord: false
+    }
+  }
 }

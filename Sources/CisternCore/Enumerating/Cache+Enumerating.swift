@@ -70,7 +70,7 @@ extension Cache where Key: CacheKey {
   ///   - cursor: The cursor of the page, which is ``EntryPage/next`` of the page before. Nil for the first page.
   ///   - limit: The largest number of visited entries, between 1 and 4096. A greater or smaller number is adjusted.
   ///   - selection: The entries to return.
-  /// - Returns: At most `limit` entries.
+  /// - Returns: At most `limit` entries. In a dense file, keys with equal digests come together, also beyond the limit.
   /// - Throws: `CisternError` if the store is closed or its disk cannot be read. The code is
   ///   ``CisternError/Code/invalidArgument`` for a cursor of the other ``DiskLayout``. A cache without a second tier
   ///   throws nothing.

@@ -98,7 +98,8 @@ struct ContentReader<Key: CacheKey, Value: Sendable> {
     try cache.records.checkIsOpen(to: "observe the contents of the cache \(cache.name)")
     let group = keys.prefix(groupSize)
     keys = keys.dropFirst(group.count)
-    let reads = group.filter { state.needs($0) }.map { read($0, in: cache) }
+    var reads: [ContentState<Key, Value>.Read] = []
+    for key in group where state.needs(key) { reads.append(try read(key, in: cache)) }
     let isLast = keys.isEmpty && walk?.isAtEnd ?? true
     // After the reads: all changes that they contain are in the mailbox.
     let changes = subscription.mailbox.takeAll(continuingWith: isLast ? buffering.contentPolicy : .newestPerKey)
@@ -110,9 +111,16 @@ struct ContentReader<Key: CacheKey, Value: Sendable> {
     return updates
   }
 
-  private func read(_ key: Key, in cache: Cache<Key, Value>) -> ContentState<Key, Value>.Read {
+  private func read(_ key: Key, in cache: Cache<Key, Value>) throws(CisternError) -> ContentState<Key, Value>.Read {
     let (snapshot, number) = cache.records.numberedSnapshot(of: cache.table.hashed(key))
     let value = if let edited = snapshot.edited { edited.shown } else { snapshot.usable }
+    // A value that cannot be read is not absent: it can be found later, without a change.
+    if value == nil, snapshot.edited == nil, let secondTier = cache.secondTier,
+      secondTier.partition.presence(of: secondTier.bytes(key).rawSpan) == nil
+    {
+      throw CisternError(
+        .diskFailed, "the initial entries cannot be read", location: cache.records.reports.location(of: key))
+    }
     if case .tagged(let tag) = scope.selection, !snapshot.timing.tags.contains(tag) {
       return ContentState.Read(key: key, value: nil, number: number)
     }

@@ -5,7 +5,7 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
   private let snapshot: DraftState<Key, Value>
   private let terms: DraftSavingTerms<Key, Value>
   /// The state of the keys after the save.
-  private var saved: [Key: SavedKey] = [:]
+  private var saved: [Key: SavedKey<Value>] = [:]
   /// The planned writes into the draft below.
   private var planned: [DraftState<Key, Value>.ShownWrite] = []
   /// The values that the save replaced in the draft below. They are released with the save, outside all locks.

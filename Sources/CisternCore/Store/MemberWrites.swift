@@ -51,7 +51,7 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
     let prepared = try cache.conditional.prepareTogether(
       keys, context: context, dependsOnCached: dependsOnCached, plan)
     writes = prepared.writes
-    parts = zip(prepared.keys, writes).map { BatchPart(key: $0, write: $1.entry) }
+    parts = zip(prepared.keys, writes).map { BatchPart(key: $0, write: $1.entry, tags: $1.storedTiming?.tags) }
     application = EntryTable.BatchApplication(cached: [])
     effects = BatchEffects(batch: nil, context: context)
   }

@@ -43,4 +43,36 @@ struct BatchThreadsTests {
     #expect(fields["k"]?["count"] == 180 && fields["k"]?.count == 181)
     #expect(numbers.checkInvariants() == [] && fields.checkInvariants() == [] && fields.watchFindings == [])
   }
+
+  @Test func `no thread reads the encoded values of a part of a batch`() async throws {
+    let store = try Store(secondTier: FaultInjectingTier(commits: .immediate), memoryLimit: .mebibytes(1))
+    let texts = try store.cache("texts", of: String.self, keyedBy: Int.self)
+    let others = try store.cache("others", of: String.self, keyedBy: Int.self)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        // The length of a text is its number.
+        for number in 1...300 {
+          let text = String(repeating: "t", count: number)
+          try store.batch { batch in
+            for key in 0..<30 {
+              batch.setValue(text, forKey: key, in: texts)
+              batch.setValue(text, forKey: key, in: others)
+            }
+          }
+        }
+      }
+      for number in 0..<2 {
+        group.addTask {
+          var greatest = 0
+          for round in 0..<3_000 {
+            let cache = (round + number) % 2 == 0 ? texts : others
+            let length = cache.withBytes(forKey: round * 7 % 30) { $0.byteCount } ?? 0
+            try #require(length >= greatest)
+            greatest = length
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
 }

@@ -90,7 +90,7 @@ struct DiscardsDuringSavesTests {
 
   @Test func `a save does not move the base of a key that was used again after another writer's change`() throws {
     typealias State = DraftState<String, Int>
-    func seen(_ changes: UInt32) -> SeenKey { SeenKey(version: VersionBelow(changes: changes), tags: []) }
+    func seen(_ changes: UInt32) -> SeenKey<Int> { SeenKey(version: VersionBelow(changes: changes), tags: []) }
     func write(_ value: Int, from keyState: State.KeyState) -> State.ShownWrite {
       State.ShownWrite(key: "a", keyState: keyState, write: .store(value, WriteOptions()), shown: value)
     }
@@ -107,11 +107,11 @@ struct DiscardsDuringSavesTests {
     let later = state.writes(after: saved).map {
       State.ShownWrite(key: $0.key, keyState: $0.keyState, write: $0.write, shown: nil)
     }
-    let own = SavedKey(version: VersionBelow(changes: 1), tags: [], isOwn: true)
+    let own = SavedKey<Int>(version: VersionBelow(changes: 1), tags: [], isOwn: true)
     let ended = state.endSaving(saved, ["a": own], later: later)
     let end = try #require(ended)
     let left = state.endComparing(saved)
-    #expect(end.unseen == [] && end.followed == [] && left == ["a"])
+    #expect(end.unseen == [] && left == ["a"])
     #expect(state.batch.keys == ["a"] && state.seenVersion(of: "a") == VersionBelow(changes: 2))
   }
 }

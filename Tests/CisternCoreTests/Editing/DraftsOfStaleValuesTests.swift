@@ -48,4 +48,51 @@ struct DraftsOfStaleValuesTests {
       try #require(subject.cache["k"] == ["theirs": 1, "mine": 1] && subject.findings == [])
     }
   }
+
+  @Test(arguments: FieldsSubject.Kind.allCases, [false, true])
+  func `a removal of a value in grace is a conflict, and an equal value is none`(
+    kind: FieldsSubject.Kind, isNested: Bool
+  ) throws {
+    for change in ["removal", "removal by tag", "equal value"] {
+      try SeededExecutor.run(seed: 0) { executor in
+        let subject = try Self.subject(kind, on: executor)
+        let cache = subject.cache
+        cache.setValue(["v": 1], forKey: "k", tags: ["tag"])
+        subject.clock.advance(by: .seconds(61))
+        let outer = cache.draft()
+        let draft = isNested ? outer.draft() : outer
+        try #require(draft["k"] == nil)
+        draft["k"] = ["mine": 1]
+        if isNested { try draft.save() }
+        switch change {
+        case "removal": cache["k"] = nil
+        case "removal by tag": cache.removeAll(tagged: "tag")
+        default: cache["k"] = ["v": 1]
+        }
+        try #require(outer.conflicts == (change == "equal value" ? [] : ["k"]), "\(change)")
+        outer.discard()
+        try #require(subject.findings == [])
+      }
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `a value that equals the one that a draft saved itself is no conflict`(kind: FieldsSubject.Kind) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Self.subject(kind, on: executor)
+      let outer = subject.cache.draft()
+      let draft = outer.draft()
+      outer["k"] = ["saved": 1]
+      try #require(draft["k"] == ["saved": 1])
+      try outer.save()
+      draft["k"] = ["later": 1]
+      try draft.save()
+      subject.cache["k"] = ["saved": 1]
+      try #require(outer.conflicts == [])
+      subject.cache["k"] = ["theirs": 1]
+      try #require(outer.conflicts == ["k"])
+      outer.discard()
+      try #require(subject.findings == [])
+    }
+  }
 }

@@ -104,7 +104,7 @@ struct WritesDuringSavesTests {
     let later = state.writes(after: saved).map {
       State.ShownWrite(key: $0.key, keyState: $0.keyState, write: $0.write, shown: [2])
     }
-    let own = SavedKey(version: VersionBelow(changes: 1), tags: [], isOwn: true)
+    let own = SavedKey<[Int]>(version: VersionBelow(changes: 1), tags: [], isOwn: true)
     let ended = state.endSaving(saved, ["a": own], later: later)
     #expect(ended != nil && state.ownReading(of: "a")?.value == [2])
     #expect(state.write([late]) == nil)
@@ -134,5 +134,20 @@ struct WritesDuringSavesTests {
     #expect(cache["a"] == [0, 1] && draft["a"] == [2])
     try draft.save()
     #expect(cache["a"] == [0, 1, 2] && draft.isEmpty)
+  }
+
+  @Test func `a removal by tag at the end of a save is a conflict of a value that is set during it`() throws {
+    let draft = cache.draft()
+    draft.setValue([1], forKey: "a", tags: ["tag"])
+    duringMerge.record {
+      draft["a"] = [2]
+      draft["a"] = [3]
+      // The end of the save merges these two values.
+      duringMerge.record { cache.removeAll(tagged: "tag") }
+    }
+    try draft.save()
+    #expect(cache["a"] == nil && draft.conflicts == ["a"])
+    draft.discard()
+    #expect(cache.checkInvariants() == [] && cache.watchFindings == [])
   }
 }

@@ -127,7 +127,7 @@ struct WriteDecisionTests {
       guard situation.isObserved else { return nil }
       switch intent {
       case .store(_, let isAnnounced): return eventOfValue(isAnnounced || !existed)
-      case .show(let write) where write.hasValue: return eventOfValue(write.isAnnounced)
+      case .show(let write) where write.hasValue: return eventOfValue(write.isAnnounced || !existed)
       case .show(let write): return existed && write.isAnnounced && !isLeft ? .removed(write.removalCause) : nil
       case .remove: return existed ? .removed(.explicit) : nil
       case .promote(_, let reason):
@@ -193,6 +193,7 @@ struct WriteDecisionTests {
 
     var effect: WriteEffect {
       switch intent {
+      case .store(.maintenance, _): situation.isInMemory || presence == .readable ? .maintenance : .addition
       case .store(let effect, _): effect
       case .show(let write): write.effect
       case .remove: .replacement
