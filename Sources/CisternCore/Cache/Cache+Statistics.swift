@@ -5,7 +5,8 @@ extension Cache {
   public var statistics: CacheStatistics {
     let snapshot = table.snapshot()
     var statistics = CacheStatistics(
-      counters: snapshot.counters, memory: table.budget.statistics(entryCount: snapshot.count, cost: snapshot.cost),
+      counters: snapshot.counters, misses: snapshot.misses,
+      memory: table.budget.statistics(entryCount: snapshot.count, cost: snapshot.cost),
       disk: secondTier?.partition.statistics)
     statistics.inProgressCount = snapshot.inProgressCount
     statistics.waiterCount = table.waiterCounts.suspended.load(ordering: .relaxed)

@@ -36,11 +36,10 @@ extension ConditionalWriter {
       }
     }
     let renewed = encoded ?? writes.encode(stored.value, for: key, expiry: outcome.expiry, tags: tags)
-    let hasSameTags = renewed.preparedValue?.timing.tags == stored.timing.tags
     var write = PreparedWrite<Key, Value>(
       renewed,
       options: StoringOptions(
-        if: .keeping(flight, since: version), effect: hasSameTags ? .maintenance : .addition, isAnnounced: false))
+        if: .keeping(flight, since: version), effect: effect(of: renewed, over: stored), isAnnounced: false))
     write.recordCondition = kept.map { .identity($0) }
     // Refused for a key with unconfirmed edits, too: the confirmed value below them keeps its lifetime.
     guard writes.apply(write, to: key) != nil else { return false }
@@ -48,27 +47,42 @@ extension ConditionalWriter {
     return true
   }
 
-  /// Removes the value of a key because its fetch says so, if the entry is still the flight's.
-  @usableFromInline
-  func removeFetched(_ key: HashedKey<Key>, by flight: Flight<Value>) {
-    if remove(key, if: .own(flight), context: nil) == nil, !records.edits.isEmpty { removeBelowEdits(key, by: flight) }
+  /// Returns the effect of a new lifetime of the stored value.
+  private func effect(of renewed: EncodedValue<Value>, over stored: ReadValue<Value>) -> WriteEffect {
+    if let preparedValue = renewed.preparedValue {
+      return preparedValue.timing.tags == stored.timing.tags ? .maintenance : .addition
+    }
+    // A lifetime of zero removes the key.
+    return renewed.encodingError == nil ? .replacement : .addition
   }
 
-  /// Removes the confirmed value below unconfirmed edits.
-  private func removeBelowEdits(_ key: HashedKey<Key>, by flight: Flight<Value>) {
+  /// Removes the value of a key because its fetch says so, if the entry is still the flight's.
+  ///
+  /// - Returns: Whether the value was removed. The flight has then left its entry.
+  @usableFromInline
+  func removeFetched(_ key: HashedKey<Key>, by flight: Flight<Value>) -> Bool {
+    remove(key, if: .own(flight), context: nil) != nil || removeBelowEdits(key, by: flight)
+  }
+
+  /// Removes the confirmed value below unconfirmed edits, or the value of a key whose edits have ended since they
+  /// prevented its removal.
+  ///
+  /// - Returns: Whether the value was removed. False if the entry is not the flight's any more.
+  private func removeBelowEdits(_ key: HashedKey<Key>, by flight: Flight<Value>) -> Bool {
+    guard table.flight(of: key) === flight else { return false }
     table.watch(key)
     defer { table.unwatch(key) }
     while true {
       var snapshot = records.snapshot(of: key, isOwnOf: flight)
-      guard snapshot.flight != nil else { return }
+      guard snapshot.flight != nil else { return false }
       // As without edits, the outcome removes also a record of a newer schema version.
       snapshot.hasForeignRecord = false
       let options = ReplacementOptions(WriteOptions())
       if let edited = snapshot.edited {
         let write = edits.prepare(nil, below: edited, replacing: snapshot, of: key, options: options)
-        if writes.apply(write, to: key) != nil { return }
+        if writes.apply(write, to: key) != nil { return true }
       } else if compareAndSet(.remove, of: key, replacing: snapshot, options: options) != nil {
-        return
+        return true
       }
     }
   }

@@ -67,6 +67,7 @@ extension ConditionalWriter {
       let tags = writes.allTags(of: value, and: fetched.writeOptions.namedTags)
       let result: Value
       let isOvertaken = snapshot.flight == nil
+      if isOvertaken { flight.noteDisowned() }
       if !isOvertaken {
         result = try merged(value, over: snapshot.usable, for: key.key)
       } else if merge != nil, !flight.isAbandoned, !flight.isReplaced, snapshot.version.ends == base.version.ends,
@@ -90,23 +91,29 @@ extension ConditionalWriter {
         return result
       }
     }
-    // The entry must not wait for the flight any more.
-    table.end(flight, forKey: key.key, hash: key.hash)
+    table.endWithoutStoring(flight, of: key)
     return value
   }
 
   /// Stores a fetched value as the confirmed one, if unconfirmed edits lie over the flight's own entry.
+  ///
+  /// The edits may have ended since they prevented the write of the value. The value is then stored without them.
+  ///
+  /// - Returns: Whether the value was stored, or refused by both tiers. The flight has then left its entry.
   @usableFromInline
-  func publishBelowEdits(_ fetched: FetchedValue<Key, Value>) {
+  func publishBelowEdits(_ fetched: FetchedValue<Key, Value>) -> Bool {
     let (flight, key) = (fetched.flight, fetched.key)
+    // A write or an invalidation has ended most of the flights that come here.
+    guard !flight.isInvalidated, table.flight(of: key) === flight else { return false }
     table.watch(key)
     defer { table.unwatch(key) }
     while true {
       let snapshot = records.snapshot(of: key, isOwnOf: flight)
-      guard snapshot.flight != nil, !flight.isInvalidated else { return }
+      guard snapshot.flight != nil, !flight.isInvalidated else { return false }
       let options = ReplacementOptions(fetched.writeOptions)
       if let written = compareAndSet(.store(fetched.value), of: key, replacing: snapshot, options: options) {
-        return note(written, by: flight)
+        note(written, by: flight)
+        return true
       }
     }
   }

@@ -98,8 +98,11 @@ extension ConditionalWriter {
     }
     let isSame = snapshot.usable.map { isEqual?($0, value) ?? false } ?? false
     let encoded = writes.encode(value, for: key, options.writeOptions)
+    // A lifetime of zero removes the key. Later values are not merged with values whose fetches began before.
+    let isRemoval = encoded.preparedValue == nil && encoded.encodingError == nil
+    let effect = isRemoval && options.effect == .addition ? WriteEffect.replacement : options.effect
     let store = StoringOptions<Value>(
-      if: snapshot.condition, effect: options.effect, isAnnounced: !isSame, context: options.context)
+      if: snapshot.condition, effect: effect, isAnnounced: !isSame, context: options.context)
     let write = PreparedWrite<Key, Value>(encoded, options: store)
     return (write, encoded.encodingError)
   }

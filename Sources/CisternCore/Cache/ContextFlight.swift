@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A flight whose fetch receives a context: the storage behind ``FetchContext``.
 @usableFromInline
 final class ContextFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -8,6 +10,8 @@ final class ContextFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let stored: ReadValue<Value>?
   @usableFromInline let flight: Flight<Value>
   @usableFromInline let conditional: ConditionalWriter<Key, Value>
+  /// Whether the fetch has ended. The flight may still be in progress, and a task of the fetch may have the context.
+  @usableFromInline let fetchHasEnded = Atomic<Bool>(false)
 
   @inlinable
   init(
@@ -28,8 +32,13 @@ final class ContextFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     !flight.isAbandoned && conditional.table.canPublish(flight, of: hashedKey, tags: stored?.timing.tags ?? [])
   }
 
-  /// Gives a value to all waiters. Returns false if the flight takes no announcement.
+  /// Notes that the fetch has returned or thrown, after all its attempts.
+  @inlinable
+  func noteEndOfFetch() { fetchHasEnded.store(true, ordering: .releasing) }
+
+  /// Gives a value to all waiters. Returns false if the fetch has ended, or if the flight takes no announcement.
   func announce(_ value: Value) -> Bool {
+    guard !fetchHasEnded.load(ordering: .acquiring) else { return false }
     guard let shown = conditional.shownValue(of: value, for: hashedKey) else { return false }
     return flight.announce(shown)
   }

@@ -5,7 +5,7 @@ import Synchronization
 extension Loader {
   /// A key whose flight this load waits for.
   @usableFromInline
-  struct BulkWaiter {
+  struct BulkWaiter: Sendable {
     @usableFromInline let key: HashedKey<Key>
     @usableFromInline let flight: Flight<Value>
     @usableFromInline let waiter: Int
@@ -83,69 +83,15 @@ extension Loader {
     work.leaveOne()
     let timer = startTimer(ofBulk: &awaited)
     defer { timer?.cancel() }
-    // The permit is lent once, and not for each key.
-    let enclosing = awaited.isEmpty ? nil : WorkIdentity.enclosing
-    enclosing?.lendPermit()
     var leftOut: Set<Key> = []
-    for waiter in awaited {
-      let key = waiter.key.key
-      do {
-        let loaded = try await wait(waiter, for: request, since: invalidationVersion, inside: enclosing)
-        if let loaded {
-          result.add(loaded, for: key, describing: request.options.describes)
-        } else if waiter.leads {
-          result.withoutValue.insert(key)
-        } else {
-          leftOut.insert(key)
-        }
-      } catch is AbsentValue {
-        result.withoutValue.insert(key)
-      } catch {
-        result.failed[key] = error is LoadCycle ? LoadCycle.error(location: reports.location(of: key)) : error
+    if !awaited.isEmpty {
+      leftOut = await raising(awaited, since: priority) {
+        await wait(for: awaited, of: request, since: invalidationVersion, into: &result)
       }
     }
-    await enclosing?.takeBackPermit()
     // Each wait of a cancelled task ends at once, after it left its flight.
     try Task.checkCancellation()
     return leftOut
-  }
-
-  /// Ends the waits whose time is up before they begin, and starts the timer of the others.
-  ///
-  /// The timer ends them all at the timeout. A wait begins after those of other keys, and its flight may have ended in
-  /// time.
-  ///
-  /// - Parameter awaited: The waits. Those that end get their outcome.
-  /// - Returns: The timer; nil if no wait needs one.
-  @usableFromInline
-  func startTimer(ofBulk awaited: inout [BulkWaiter]) -> Task<Void, Never>? {
-    var waits: [KeyedWait] = []
-    for index in awaited.indices {
-      guard let wait = awaited[index].limited else { continue }
-      awaited[index].ended = endIfOver(wait, for: awaited[index].key)
-      if awaited[index].ended == nil { waits.append(KeyedWait(wait, awaited[index].key)) }
-    }
-    return waits.isEmpty ? nil : startTimer(of: waits)
-  }
-
-  /// Waits for the flight of one key. Returns nil if the flight brought no result that this load may have.
-  @inlinable
-  nonisolated(nonsending) func wait(
-    _ waiter: BulkWaiter, for request: BulkRequest<Key, Value>, since invalidationVersion: InvalidationVersion,
-    inside enclosing: WorkIdentity?
-  ) async throws -> Loaded<Value>? {
-    let flight = waiter.flight
-    let outcome =
-      if let ended = waiter.ended {
-        ended
-      } else if let enclosing {
-        await flight.wait(as: waiter.waiter, inside: enclosing)
-      } else {
-        await flight.wait(as: waiter.waiter)
-      }
-    if let wait = waiter.limited { return try conclude(outcome, of: wait, for: waiter.key, request.options) }
-    let result = FlightResult(outcome, of: flight, from: waiter.source, since: invalidationVersion)
-    return try use(result, of: waiter.key, for: request.options)
   }
 
   /// Decides about one of the keys. A new flight has this work.

@@ -38,10 +38,14 @@ extension Loader {
         let bases = led.map { contextBase(of: $0.flight, for: $0.key) }
         defer { for base in bases { base?.end() } }
         let contexts = zip(led, bases).map { contextFlight($0.flight, of: $0.key, since: $1) }
-        var number = 0
-        let outcomes = try await attempt(led, by: work) { () async throws -> [Key: FetchOutcome<Value>] in
-          number += 1
-          return try await fetch(contexts.map { FetchContext($0, attempt: number) })
+        let outcomes: [Key: FetchOutcome<Value>]
+        do {
+          defer { for context in contexts { context.noteEndOfFetch() } }
+          var number = 0
+          outcomes = try await attempt(led, by: work) { () async throws -> [Key: FetchOutcome<Value>] in
+            number += 1
+            return try await fetch(contexts.map { FetchContext($0, attempt: number) })
+          }
         }
         for (index, one) in led.enumerated() {
           await complete(one, with: outcomes[one.key.key]) { outcome in

@@ -13,7 +13,9 @@ extension Loader {
     do {
       var attempt = 0
       let outcome = try await flight.work.identity.fetching {
-        try await settings.attempt(hash: key.hash, clock: lifetimes.clock) { () async throws -> FetchOutcome<Value> in
+        defer { context.noteEndOfFetch() }
+        return try await settings.attempt(hash: key.hash, clock: lifetimes.clock) {
+          () async throws -> FetchOutcome<Value> in
           attempt += 1
           return try await fetch(FetchContext(context, attempt: attempt))
         }
@@ -73,8 +75,7 @@ extension Loader {
     switch outcome.kind {
     case .store, .absent:
       // No value represents the absence.
-      conditional.removeFetched(key, by: flight)
-      complete(flight, .absent, of: key)
+      removeAndComplete(flight, .absent, of: key)
     case .keepStored:
       guard let stored = context.stored, let base else { throw nothingToKeep(key) }
       await secondTier?.partition.waitForRoom()
@@ -86,15 +87,22 @@ extension Loader {
     case .returnOnly(let value):
       complete(flight, .value(value), of: key)
     case .returnAndRemove(let value):
-      conditional.removeFetched(key, by: flight)
-      complete(flight, .value(value), of: key)
+      removeAndComplete(flight, .value(value), of: key)
     }
   }
 
   /// Completes a flight whose result was not stored.
   private func complete(_ flight: Flight<Value>, _ outcome: FlightOutcome<Value>, of key: HashedKey<Key>) {
     // The flight leaves its entry first: a caller that begins after an invalidation from now on finds no flight.
-    table.end(flight, forKey: key.key, hash: key.hash)
+    table.endWithoutStoring(flight, of: key)
+    table.noteUnstoredResult(of: flight)
+    flight.complete(outcome)
+  }
+
+  /// Completes a flight whose result removes the older value.
+  private func removeAndComplete(_ flight: Flight<Value>, _ outcome: FlightOutcome<Value>, of key: HashedKey<Key>) {
+    // A flight that removed the value itself has left its entry, and no write has taken that.
+    guard conditional.removeFetched(key, by: flight) else { return complete(flight, outcome, of: key) }
     table.noteUnstoredResult(of: flight)
     flight.complete(outcome)
   }

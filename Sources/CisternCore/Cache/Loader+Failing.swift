@@ -9,6 +9,7 @@ extension Loader {
   @inline(never)
   func fail(_ flight: Flight<Value>, of key: HashedKey<Key>, _ outcome: FlightOutcome<Value>) {
     let isOwn = table.end(flight, forKey: key.key, hash: key.hash, pause: retryPause(after: outcome))
+    if !isOwn { flight.noteDisowned() }
     guard case .failed(let error) = outcome else { return flight.complete(outcome) }
     flight.complete(.failed(noteFailure(of: flight, of: key, error, isOwn: isOwn)))
   }
@@ -44,12 +45,8 @@ extension Loader {
   ) -> any Error {
     let rejection = error as? CircuitRejection
     let error = rejection?.error(location: reports.location(of: key.key)) ?? error
-    if !isOwn {
-      // The older value stays if another flight has replaced this one.
-      if !flight.isReplaced { flight.noteDisowned() }
-      // A write or another flight took the entry, but callers still wait for this fetch.
-      guard flight.isAwaited else { return error }
-    }
+    // A write or another flight may have taken the entry. The failure counts if callers still wait for this fetch.
+    guard isOwn || flight.isAwaited else { return error }
     table.count(key.hash) { counters in
       if rejection == nil { counters.failures += 1 } else { counters.rejected += 1 }
     }

@@ -9,7 +9,7 @@ extension Loader {
   ///   - wait: The wait.
   ///   - key: The key.
   /// - Returns: The older value; nil if the caller must not get one, or is cancelled.
-  func fallbackAfterFailure(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
+  func fallbackAfterFailure(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Fallback<Value>? {
     guard !Task.isCancelled, !wait.flight.isDisowned else { return nil }
     return usableFallback(of: wait, key)
   }
@@ -23,17 +23,17 @@ extension Loader {
   ///   - wait: The wait.
   ///   - key: The key.
   /// - Returns: The older value; nil if the caller must not get one.
-  func fallbackAfterTimeout(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
-    guard let value = usableFallback(of: wait, key) else { return nil }
-    if wait.flight.isReplaced || table.flight(of: key) === wait.flight { return value }
-    return wait.flight.isCompleted && !wait.flight.isDisowned ? value : nil
+  func fallbackAfterTimeout(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Fallback<Value>? {
+    guard let older = usableFallback(of: wait, key) else { return nil }
+    if wait.flight.isReplaced || table.flight(of: key) === wait.flight { return older }
+    return wait.flight.isCompleted && !wait.flight.isDisowned ? older : nil
   }
 
   /// Returns the value that the caller of a wait finds when its time is up.
   ///
   /// The leader of the flight may still be looking in the second tier, or the flight may just have failed. A writer may
   /// have set the key since. A value that the flight has fetched does not count: its speed must not decide about the
-  /// timeout.
+  /// timeout. It counts if it was merged under the value of a writer.
   ///
   /// - Parameters:
   ///   - wait: The wait, which has no older value, or one that was removed or replaced.
@@ -42,9 +42,9 @@ extension Loader {
   func valueWithoutFetch(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Loaded<Value>? {
     let flight = wait.flight
     let hasStoredFetch = flight.isCompleted && !flight.isFromSecondTier && flight.storedTiming != nil
-    guard !hasStoredFetch else { return nil }
+    guard !hasStoredFetch || flight.isDisowned else { return nil }
     let demand = wait.waitLimits.policy.demand
-    if demand.acceptsFresh, let shown = records.loadedFromEdits(key) { return shown }
+    if demand.acceptsFresh, let shown = records.loadedFromEdits(key, afterMiss: wait.countedMiss) { return shown }
     guard let read = records.storedValue(of: key) else { return nil }
     let isStale: Bool
     switch demand.verdict(on: read.timing.freshness(at: read.time)) {
@@ -57,20 +57,22 @@ extension Loader {
     return records.described(read.value, read.timing, from: source, isStale: isStale)
   }
 
-  /// Returns the older value of a wait while it is in grace, if no invalidation since the look-up concerns it.
+  /// Returns the older value of a wait while the policy accepts it, if no invalidation since the look-up concerns it.
   ///
   /// While the key has unconfirmed edits, their value replaces the older one.
-  private func usableFallback(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Value? {
-    let waitLimits = wait.waitLimits
+  private func usableFallback(of wait: Wait<Value>, _ key: HashedKey<Key>) -> Fallback<Value>? {
+    let (waitLimits, demand) = (wait.waitLimits, wait.waitLimits.policy.demand)
     guard let fallback = waitLimits.fallback else { return nil }
-    if !edits.isEmpty, let edited = edits[key.key] { return edited.shown }
-    guard fallback.canReplaceFetch(at: lifetimes.now()) else { return nil }
+    if !edits.isEmpty, let edited = edits[key.key] {
+      return edited.shown.map { Fallback(CachedValue(value: $0, timing: edited.shownTiming, isPersisted: false)) }
+    }
+    guard demand.permitsFallback(to: fallback.held.freshness(at: lifetimes.now())) else { return nil }
     // A flight that another one has replaced does not notice a later write. The look-up does.
     let isReplaced = wait.flight.isReplaced
-    if !isReplaced, !table.isInvalidated(fallback, of: key, since: waitLimits.invalidationVersion) {
-      return fallback.value
+    if !isReplaced, !table.isInvalidated(fallback.held, of: key, since: waitLimits.invalidationVersion) {
+      return fallback
     }
-    return olderValueThatStands(key)
+    return olderValueThatStands(key, accepting: demand)
   }
 
   /// Returns the older value of a key that a load still finds.
@@ -79,16 +81,18 @@ extension Loader {
   /// count as invalidated, although the invalidations may concern other keys. Neither tier returns a value that they
   /// concern.
   ///
-  /// A fresh value is another one than the older value, and has other details.
-  private func olderValueThatStands(_ key: HashedKey<Key>) -> Value? {
+  /// A fresh value is another one than the older value. A stale value can be another one, too, because a later flight
+  /// stored it.
+  private func olderValueThatStands(_ key: HashedKey<Key>, accepting demand: Demand) -> Fallback<Value>? {
     let time = lifetimes.now()
     func isOlder(_ timing: Timing) -> Bool {
       let freshness = timing.freshness(at: time)
-      return freshness.permitsFallback && !freshness.isFresh
+      return demand.permitsFallback(to: freshness) && !freshness.isFresh
     }
-    if let held = table.peek(key.key, hash: key.hash) { return isOlder(held.timing) ? held.value : nil }
+    if let held = table.peek(key.key, hash: key.hash) { return isOlder(held.timing) ? Fallback(held) : nil }
     guard secondTier != nil, let stored = records.storedValue(of: key), isOlder(stored.timing) else { return nil }
-    return stored.value
+    return Fallback(
+      CachedValue(value: stored.value, timing: stored.timing, isPersisted: true), isFromSecondTier: true)
   }
 }
 

@@ -45,8 +45,7 @@ extension Loader {
   ) -> WaitLimits<Value> {
     WaitLimits(
       policy: options?.policy ?? settings.policy, start: options?.start ?? lifetimes.clock.now(),
-      invalidationVersion: invalidationVersion,
-      fallback: (secondTierFallback ?? fallback)?.held, source: secondTierFallback == nil ? .memory : .secondTier)
+      invalidationVersion: invalidationVersion, fallback: secondTierFallback ?? fallback)
   }
 
   /// Waits for a flight, and for further ones if the first brings no result that this caller may have.
@@ -118,15 +117,15 @@ extension Loader {
     case .timedOut(let stale):
       table.count(key.hash) { $0.timeouts += 1 }
       events.send(CacheEvent(.timedOut, key.key))
-      if let stale { return olderValue(stale, of: wait, key) }
+      if let stale { return loaded(stale, of: wait, key) }
       guard let loaded = valueWithoutFetch(of: wait, key) else { throw timedOut(key) }
       return loaded
     case .failed(let error) where error is LoadCycle:
       throw LoadCycle.error(location: reports.location(of: key.key))
     case .failed(let error):
-      guard let value = fallbackAfterFailure(of: wait, key), fallsBack(after: error) else { throw error }
+      guard let older = fallbackAfterFailure(of: wait, key), fallsBack(after: error) else { throw error }
       noteFailedRefresh(of: key.key, error)
-      return olderValue(value, of: wait, key)
+      return loaded(older, of: wait, key)
     case .value, .early, .absent, .lookAgain:
       let result = FlightResult(
         outcome, of: wait.flight, from: wait.source, since: waitLimits.invalidationVersion)
@@ -141,24 +140,20 @@ extension Loader {
   }
 
   /// Returns the older value, which the look-up did not count as a hit.
-  private func olderValue(_ value: Value, of wait: Wait<Value>, _ key: HashedKey<Key>) -> Loaded<Value> {
+  private func loaded(_ older: Fallback<Value>, of wait: Wait<Value>, _ key: HashedKey<Key>) -> Loaded<Value> {
     // The value of unconfirmed edits is fresh.
-    if let shown = records.loadedFromEdits(key) ?? nil { return shown }
-    let source = wait.waitLimits.source
+    if let shown = records.loadedFromEdits(key, afterMiss: wait.countedMiss) ?? nil { return shown }
+    let source: Loaded<Value>.Source = older.isFromSecondTier ? .secondTier : .memory
     noteLateHit(of: wait, key, from: source, isStale: true)
-    guard let timing = wait.waitLimits.fallback?.timing else {
-      return Loaded(value: value, source: source, isStale: true)
-    }
-    return records.described(value, timing, from: source, isStale: true)
+    return records.described(older.held.value, older.held.timing, from: source, isStale: true)
   }
 
-  /// Counts the hit of a load that gets a cached value after its wait, and notes the use. The look-up of the leader
-  /// counted a miss.
+  /// Counts the hit of a load that gets a cached value after its wait, and notes the use.
   func noteLateHit(of wait: Wait<Value>, _ key: HashedKey<Key>, from source: Loaded<Value>.Source, isStale: Bool) {
     table.count(key.hash) { counters in
       if isStale { counters.staleHits += 1 }
       if case .memory = source { counters.memoryHits += 1 } else { counters.diskHits += 1 }
-      if case .fetched = wait.source { counters.misses -= 1 }
+      if wait.countedMiss { counters.lateHits += 1 }
     }
     records.noteUse(of: key)
   }

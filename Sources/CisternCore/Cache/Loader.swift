@@ -285,11 +285,7 @@ extension Loader {
       tags: fetched.options?.writeOptions.namedTags ?? [])
     records.noticeExpiry(of: key)
     let isStored = writes.store(encoded, of: key, options: StoringOptions(if: .own(flight))) != nil
-    if !isStored {
-      if !edits.isEmpty { conditional.publishBelowEdits(fetched) }
-      // An invalidation came in between: the entry must not wait for the flight any more.
-      table.end(flight, forKey: key.key, hash: key.hash)
-    }
+    if !isStored, !conditional.publishBelowEdits(fetched) { table.endWithoutStoring(flight, of: key) }
     if let preparedValue = encoded.preparedValue {
       if isStored { flight.noteStored(preparedValue.timing) }
     } else {

@@ -120,7 +120,9 @@ extension OptimisticEdits {
     if !timing.isForever { lifetimes.noteDeadline() }
     let preparedValue = edited.shown.map { PreparedValue(value: $0, cost: cost(ofShown: $0), timing: timing) }
     var intent = intent(showing: edited, confirmed.confirmation, replacing: snapshot, after: change)
-    intent.effect = options.effect
+    // As without edits, a lifetime of zero removes the confirmed value.
+    let isRemoval = confirmed.confirmation == .refused && confirmed.encodingError == nil
+    intent.effect = isRemoval && options.effect == .addition ? .replacement : options.effect
     var write = PreparedWrite<Key, Value>(
       .show(intent), EntryWrite(preparedValue, if: condition(of: edited, confirmed.confirmation, replacing: snapshot)),
       staged: confirmed.staged, keyBytes: keyBytes)

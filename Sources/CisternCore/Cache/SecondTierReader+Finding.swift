@@ -63,12 +63,19 @@ extension SecondTierReader {
     return loaded(found, isStale: isStale)
   }
 
-  /// Returns the value that the unconfirmed edits of a key show, with its details, and counts a hit. Returns
-  /// `.some(nil)` if they show none, and nil for a key without edits.
-  func loadedFromEdits(_ key: HashedKey<Key>) -> Loaded<Value>?? {
+  /// Returns the value that the unconfirmed edits of a key show, with its details, and counts a hit.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - countedMiss: Whether the load counted a miss before it waited.
+  /// - Returns: The value; `.some(nil)` if the edits show none, and nil for a key without edits.
+  func loadedFromEdits(_ key: HashedKey<Key>, afterMiss countedMiss: Bool = false) -> Loaded<Value>?? {
     guard !edits.isEmpty, let edited = edits[key.key] else { return nil }
     guard let shown = edited.shown else { return .some(nil) }
-    table.count(key.hash) { $0.memoryHits += 1 }
+    table.count(key.hash) { counters in
+      counters.memoryHits += 1
+      if countedMiss { counters.lateHits += 1 }
+    }
     return described(shown, edited.shownTiming, from: .memory)
   }
 

@@ -55,6 +55,8 @@ extension SecondTierReader {
   }
 
   /// Completes a flight with the value that the unconfirmed edits of its key show. Returns nil for a key without edits.
+  ///
+  /// The look-up counts as a hit in memory, as all look-ups of such a value do.
   @usableFromInline
   @inline(never)
   func complete(
@@ -64,8 +66,9 @@ extension SecondTierReader {
     guard demand.acceptsFresh, let shown = edited.shown else { return .nothing(fallback: nil) }
     flight.noteFromSecondTier()
     flight.noteStored(edited.shownTiming)
+    table.count(key.hash) { $0.memoryHits += 1 }
     table.complete(flight, .value(shown), of: key)
-    return .completed(described(shown, edited.shownTiming, from: .secondTier))
+    return .completed(described(shown, edited.shownTiming, from: .memory))
   }
 
   /// Uses a value that the leader found, and that is stale or due for a refresh.
@@ -126,7 +129,7 @@ extension SecondTierReader {
   }
 
   private func fallback(_ found: DecodedRecord<Value>) -> Fallback<Value> {
-    Fallback(CachedValue(value: found.value, timing: found.timing, isPersisted: true))
+    Fallback(CachedValue(value: found.value, timing: found.timing, isPersisted: true), isFromSecondTier: true)
   }
 
   /// Looks in the second tier for a load that has joined a flight, unless it looked beside this flight before.

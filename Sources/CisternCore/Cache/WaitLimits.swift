@@ -9,22 +9,18 @@ final class WaitLimits<Value: Sendable>: Sendable {
   /// invalidation up to this version concerns.
   let invalidationVersion: InvalidationVersion
   /// The older value; nil if none may be returned.
-  let fallback: CachedValue<Value>?
-  /// The tier that holds the older value.
-  let source: Loaded<Value>.Source
+  let fallback: Fallback<Value>?
   /// The fetch that this load is a part of; nil outside of fetches.
   let fetch: WorkIdentity?
 
   init(
     policy: LoadPolicy, start: MonotonicTime, invalidationVersion: InvalidationVersion,
-    fallback: CachedValue<Value>? = nil,
-    source: Loaded<Value>.Source = .memory
+    fallback: Fallback<Value>? = nil
   ) {
     self.policy = policy
     self.start = start
     self.invalidationVersion = invalidationVersion
     self.fallback = fallback
-    self.source = source
     fetch = WorkIdentity.enclosing
   }
 

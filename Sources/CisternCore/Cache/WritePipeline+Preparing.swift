@@ -102,8 +102,8 @@ extension WritePipeline {
 
   /// Returns the tags of a write and those that the value itself has.
   ///
-  /// The empty tag is no tag. A tag that is both occurs twice, so that it stays with a later value without it
-  /// (``KeptTags``).
+  /// The empty tag is no tag. A tag that the write names and that the value itself has is stored twice. A later value
+  /// without the tag then still keeps the named one (``KeptTags``).
   ///
   /// - Returns: The tags.
   @inlinable

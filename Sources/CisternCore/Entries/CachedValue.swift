@@ -62,9 +62,6 @@ struct CachedValue<Value: Sendable>: Sendable {
   @inlinable
   func isGone(at now: MonotonicTime) -> Bool { freshness(at: now) == .gone }
 
-  /// Returns whether a load may return the value because its fetch failed or takes too long.
-  func canReplaceFetch(at now: MonotonicTime) -> Bool { freshness(at: now).permitsFallback }
-
   /// Returns whether the value is past its lifetime. It may be within its grace period.
   @inlinable
   func isExpired(at now: MonotonicTime) -> Bool { !freshness(at: now).isFresh }

@@ -31,6 +31,14 @@ extension EntryTable {
     flight.complete(outcome)
   }
 
+  /// Ends a flight whose result is not stored, before it completes.
+  ///
+  /// The entry must not wait for the flight any more. A load with an older value learns if a write has taken the entry.
+  @usableFromInline
+  func endWithoutStoring(_ flight: Flight<Value>, of key: HashedKey<Key>) {
+    if !end(flight, forKey: key.key, hash: key.hash) { flight.noteDisowned() }
+  }
+
   /// Creates a flight for a key. The load that leads the flight registers it in the entry.
   ///
   /// If the last waiter leaves, the flight removes its entry and cancels its work, unless it must complete without

@@ -14,7 +14,8 @@ extension EntryTable {
     } _: {
       let totals = shards.readers.totals
       snapshot.counters.memoryHits &+= totals.inside
-      snapshot.counters.misses &+= totals.outside
+      // A late hit counted a miss before.
+      snapshot.misses = totals.outside &- snapshot.counters.lateHits
     }
     return snapshot
   }
@@ -39,6 +40,8 @@ extension EntryTable {
   /// The counters and the contents of a table at one instant.
   struct Snapshot {
     var counters = ShardCounters()
+    /// The number of lookups that neither tier answered.
+    var misses = 0
     /// The total cost of the values in memory.
     var cost = 0
     /// The number of values in memory.

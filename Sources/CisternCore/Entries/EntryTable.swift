@@ -155,8 +155,9 @@ extension EntryTable {
         Entry.end(flight, &entry, pause: pause)
       }
       // Inside the critical section: a load that finds the entry without the flight must also find the pause.
-      if isOwn, let pause, flight.needsPauseBesideMemory {
-        unpaused = retryPauses.add(pause, for: hashed, ofRefresh: flight.pausesRefreshes)
+      let hasValue = isOwn && removed == nil
+      if isOwn, let pause, flight.needsPauseBesideMemory(withValue: hasValue) {
+        unpaused = retryPauses.add(pause, for: hashed, ofRefresh: flight.pausesRefreshes(withValue: hasValue))
       }
       return isOwn
     }

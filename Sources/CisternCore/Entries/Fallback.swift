@@ -4,9 +4,12 @@
 @usableFromInline
 final class Fallback<Value: Sendable>: Sendable {
   @usableFromInline let held: CachedValue<Value>
+  /// Whether the second tier alone has the value. Otherwise, memory or an unconfirmed edit has it.
+  @usableFromInline let isFromSecondTier: Bool
 
   @inlinable
-  init(_ held: CachedValue<Value>) {
+  init(_ held: CachedValue<Value>, isFromSecondTier: Bool = false) {
     self.held = held
+    self.isFromSecondTier = isFromSecondTier
   }
 }

@@ -2,9 +2,11 @@
 
 extension Flight {
   /// Waits for the outcome, inside a fetch. Returns ``LoadCycle`` as the error at once if the flight waits for that
-  /// fetch.
+  /// fetch and has not announced a value.
   @usableFromInline
   nonisolated(nonsending) final func wait(as waiter: Int, inside fetch: WorkIdentity) async -> FlightOutcome<Value> {
+    // A waiter that does not suspend closes no cycle.
+    if let outcome = withState({ $0.takeOutcome(of: waiter) }) { return outcome }
     guard fetch.beginWait(for: work.identity) else {
       withdraw(waiter)
       return .failed(LoadCycle())

@@ -32,13 +32,16 @@ extension Flight {
   /// Whether another flight has taken the entry. False if a write had taken it before.
   final var isReplaced: Bool { replaced.load(ordering: .relaxed) }
 
-  /// Notes that a write, a removal or a clear had taken the entry when the flight failed.
+  /// Notes that the flight ends without its entry, because a write, a removal or a clear has taken it.
   ///
-  /// Call it before the flight completes.
+  /// Has no effect if another flight has taken it. Call it before the flight completes.
   @usableFromInline
-  final func noteDisowned() { disowned.store(true, ordering: .releasing) }
+  final func noteDisowned() {
+    // The older value stays if another flight has replaced this one.
+    if !isReplaced { disowned.store(true, ordering: .releasing) }
+  }
 
-  /// Whether the flight had lost its entry when it failed.
+  /// Whether a write, a removal or a clear had taken the entry when the flight ended.
   final var isDisowned: Bool { disowned.load(ordering: .acquiring) }
 
   /// Whether the flight has completed, with or without a value.

@@ -39,7 +39,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   @usableFromInline let newerRecord = Atomic<Bool>(false)
   /// Whether another flight has taken the entry. Set under the shard's lock.
   @usableFromInline let replaced = Atomic<Bool>(false)
-  /// Whether the flight had lost its entry when it failed. Set before the flight completes.
+  /// Whether a write had taken the entry when the flight ended. Set before the flight completes.
   @usableFromInline let disowned = Atomic<Bool>(false)
   /// Whether a load can join the flight without a look-up in the second tier.
   ///

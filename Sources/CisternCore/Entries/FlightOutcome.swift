@@ -12,7 +12,7 @@ enum FlightOutcome<Value: Sendable>: Sendable {
   /// The flight brought nothing that this waiter may have. It must look again.
   case lookAgain
   /// The wait exceeded its limit. With the older value to return, or nil if none is usable.
-  case timedOut(stale: Value?)
+  case timedOut(stale: Fallback<Value>?)
 }
 
 extension FlightOutcome {

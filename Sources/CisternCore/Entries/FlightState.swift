@@ -37,7 +37,7 @@ struct FlightState<Value: Sendable, Continuation> {
     case expected
     /// The waiter is suspended. The state ends when the flight completes or the waiter leaves.
     case waiting(Continuation)
-    /// The waiter left before it suspended. It gets this error when it suspends.
+    /// The waiter left before it suspended. It gets this outcome when it suspends.
     case left(CompletedOutcome)
     /// The waiter has resumed or left. Its place may be removed.
     case gone
@@ -165,7 +165,7 @@ struct FlightState<Value: Sendable, Continuation> {
 
   @usableFromInline
   struct LeaveDecision {
-    /// The continuation to resume with the waiter's error.
+    /// The continuation to resume with the waiter's outcome.
     @usableFromInline var resume: Continuation?
     /// Whether the flight needs its work no longer, because its last waiter left. The caller then leaves the work.
     @usableFromInline var leavesWork: Bool

@@ -10,14 +10,20 @@ import Synchronization
 final class RetryPauses<Key: Hashable & Sendable>: Sendable {
   static var limit: Int { 16_384 }
 
-  /// The newest pause of a key, and the end of the pause that the last failed refresh began.
+  /// The pause of a key that ends last, and the end of the last pause that a failed refresh began.
   ///
   /// A failed load pauses the refreshes of an older value alone. It must not shorten the pause of requested refreshes.
   private struct KeptPause {
-    let pause: RetryPause
-    let refreshEnd: MonotonicTime
+    var pause: RetryPause
+    var refreshEnd = MonotonicTime(nanoseconds: 0)
 
     var end: MonotonicTime { max(pause.end, refreshEnd) }
+
+    /// Adds a pause. The pause of a fetch that the circuit breaker rejected can end before an earlier one.
+    mutating func add(_ other: RetryPause, ofRefresh isOfRefresh: Bool) {
+      if other.end >= pause.end { pause = other }
+      if isOfRefresh { refreshEnd = max(refreshEnd, other.end) }
+    }
   }
 
   private let pauses = Guarded<[HashedKey<Key>: KeptPause]>([:])
@@ -26,7 +32,7 @@ final class RetryPauses<Key: Hashable & Sendable>: Sendable {
 
   init() {}
 
-  /// Adds the pause of a key, and replaces an earlier one.
+  /// Adds the pause of a key, and replaces an earlier one that does not end later.
   ///
   /// - Parameters:
   ///   - pause: The pause.
@@ -39,9 +45,10 @@ final class RetryPauses<Key: Hashable & Sendable>: Sendable {
   func add(_ pause: RetryPause, for key: HashedKey<Key>, ofRefresh isOfRefresh: Bool) -> [HashedKey<Key>] {
     wasUsed.store(true, ordering: .relaxed)
     return pauses.withLock { pauses in
-      let earlier = pauses[key]?.refreshEnd ?? MonotonicTime(nanoseconds: 0)
+      var kept = pauses[key] ?? KeptPause(pause: pause)
       let dropped = pauses.count >= Self.limit ? Self.makeRoom(in: &pauses) : []
-      pauses[key] = KeptPause(pause: pause, refreshEnd: isOfRefresh ? pause.end : earlier)
+      kept.add(pause, ofRefresh: isOfRefresh)
+      pauses[key] = kept
       return dropped
     }
   }

@@ -56,7 +56,7 @@ extension WriteCondition {
   /// The flight that is notified if the second tier loses the record that was read for this write.
   @usableFromInline
   var witness: Flight<Value>? {
-    if case .beside(let flight, _) = self { flight } else { flight }
+    if case .beside(let flight, _) = self { flight } else { self.flight }
   }
 
   /// Whether the value was fetched or read from the second tier. False for a value that a caller sets.

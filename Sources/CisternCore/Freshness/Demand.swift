@@ -61,6 +61,15 @@ struct Demand: Sendable, Hashable {
     looksInSecondTier && (isShownByEdits || !coversSecondTier)
   }
 
+  /// Returns whether a load may return a value because its fetch failed or took too long.
+  ///
+  /// The value may have passed the accepted age, or a window of its grace, during the fetch.
+  func permitsFallback(to freshness: Freshness) -> Bool {
+    guard freshness.permitsFallback else { return false }
+    if case (.upTo(let limit), .stale(let age, _, _)) = (stale, freshness) { return age <= limit }
+    return true
+  }
+
   /// The decision about a value.
   @usableFromInline
   enum Verdict: Equatable {

@@ -81,12 +81,12 @@ public struct CacheStatistics: Sendable, Equatable {
 extension CacheStatistics {
   /// Creates a snapshot without flights and waiters from these counters.
   package init(
-    counters: ShardCounters = ShardCounters(), memory: MemoryStatistics = MemoryStatistics(),
+    counters: ShardCounters = ShardCounters(), misses: Int = 0, memory: MemoryStatistics = MemoryStatistics(),
     disk: SecondTierStatistics? = nil
   ) {
     memoryHits = counters.memoryHits
     diskHits = counters.diskHits
-    misses = counters.misses
+    self.misses = misses
     staleHits = counters.staleHits
     refreshes = counters.refreshes
     timeouts = counters.timeouts

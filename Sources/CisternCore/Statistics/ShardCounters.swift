@@ -10,9 +10,9 @@ package struct ShardCounters: Sendable, Equatable {
   @usableFromInline package var stores = 0
   /// The number of lookups that the second tier answered.
   @usableFromInline package var diskHits = 0
-  /// The correction of the number of misses, which is counted without the lock. It is negative: one is subtracted for
-  /// each counted miss that a cached value answered after all.
-  @usableFromInline package var misses = 0
+  /// The number of lookups that counted a miss, and that a cached value answered after a wait. They are also hits, and
+  /// a snapshot does not count them among the misses.
+  @usableFromInline package var lateHits = 0
   /// The number of lookups that memory answered with an expired value in its grace.
   @usableFromInline package var staleHits = 0
   /// The number of flights that began in the background, while callers received the cached value.
@@ -60,7 +60,7 @@ package struct ShardCounters: Sendable, Equatable {
   package static func += (sum: inout ShardCounters, part: ShardCounters) {
     sum.memoryHits &+= part.memoryHits
     sum.diskHits &+= part.diskHits
-    sum.misses &+= part.misses
+    sum.lateHits &+= part.lateHits
     sum.staleHits &+= part.staleHits
     sum.refreshes &+= part.refreshes
     sum.timeouts &+= part.timeouts

@@ -244,4 +244,31 @@ struct AnewAndRefreshTests {
       try #require(subject.findings == [])
     }
   }
+
+  @Test(arguments: SubjectKind.caches, [false, true])
+  func `a load that fails after its callers left pauses refreshes only of a key with a value`(
+    kind: SubjectKind, hasValue: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      var settings = CacheConfiguration<Int>()
+      settings.refreshRetryInterval = .seconds(10)
+      let subject = try Subject(
+        kind, on: executor, completesAbandonedFlights: true, expiry: Self.minute, settings: settings)
+      if hasValue { subject.cache["a"] = 0 }
+      let gate = Gate()
+      let load = subject.load("a", policy: .reload) { _ in
+        await gate.passUncancelled()
+        throw Broken()
+      }
+      await gate.arrivals(atLeast: 1)
+      load.cancel()
+      _ = await outcome(load)
+      gate.open()
+      while subject.inProgressCount > 0 { await Task.yield() }
+      if hasValue { return try await requirePause(of: subject) }
+      try #require(subject.cache.refresh("a") { _ in .store(5) })
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(subject.cache["a"] == 5 && subject.findings == [])
+    }
+  }
 }

@@ -200,4 +200,35 @@ struct EarlyValueTests {
       try #require(edited.findings == [] && merging.findings == [])
     }
   }
+
+  @Test(arguments: SubjectKind.tiered, [false, true])
+  func `a context announces nothing after its fetch has returned, although the flight is in progress`(
+    kind: SubjectKind, isBulk: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor)
+      let (cache, tier) = (subject.cache, try #require(subject.tier))
+      let contexts = Recorder<FetchContext<String, Int>>()
+      tier.room.close()
+      let load = Task(executorPreference: executor) {
+        guard isBulk else {
+          return try await cache.load("a") { context in
+            contexts.record(context)
+            return .store(1)
+          }.map { ["a": $0.value] }
+        }
+        return try await cache.load(keys: ["a", "b"]) { given in
+          for context in given { contexts.record(context) }
+          return ["a": .store(1), "b": .store(1)]
+        }.values
+      }
+      // The result waits for room in the tier.
+      await tier.room.arrivals(atLeast: 1)
+      try #require(cache.statistics.inProgressCount == (isBulk ? 2 : 1))
+      for context in contexts.elements { try #require(!context.announce(5)) }
+      tier.room.open()
+      try #require(try await load.value == (isBulk ? ["a": 1, "b": 1] : ["a": 1]))
+      try #require(subject.findings == [])
+    }
+  }
 }

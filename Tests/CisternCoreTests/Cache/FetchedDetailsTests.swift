@@ -83,4 +83,43 @@ struct FetchedDetailsTests {
       }
     }
   }
+
+  @Test(arguments: SubjectKind.caches, [false, true])
+  func `a load that falls back to the value of a later flight returns the details of that value`(
+    kind: SubjectKind, timesOut: Bool
+  ) throws {
+    for (isOlderEvicted, isNewerEvicted) in [(false, false), (true, false), (false, true)] {
+      // A cache in memory alone loses an evicted value.
+      if kind == .memory, isOlderEvicted || isNewerEvicted { continue }
+      try SeededExecutor.run(seed: 0) { executor in
+        let subject = try Subject(kind, on: executor)
+        let (cache, gate) = (subject.cache, Gate())
+        let grace = Duration.seconds(600)
+        cache.setValue(1, forKey: "a", expiry: .after(.seconds(60), graceStale: grace), tags: ["older"])
+        subject.clock.advance(by: .seconds(70))
+        if isOlderEvicted { cache.trim(toCost: 0) }
+        let policy = timesOut ? LoadPolicy.freshElseStale.timingOut(after: .seconds(3)) : .freshElseStale
+        let load = Task(executorPreference: executor) {
+          try await cache.loadedValue(forKey: "a", policy: policy) { _ in
+            try await gate.pass()
+            throw Broken()
+          }
+        }
+        await gate.arrivals(atLeast: 1)
+        while timesOut, subject.clock.sleeperCount == 0 { await Task.yield() }
+        let newer = Expiry.after(.seconds(1), graceStale: grace)
+        _ = try await cache.value(forKey: "a", expiry: newer, tags: ["newer"], policy: .fetchAnew) { _ in 2 }
+        if isNewerEvicted { cache.trim(toCost: 0) }
+        subject.clock.advance(by: .seconds(3))
+        if !timesOut { gate.open() }
+        let loaded = try await load.value
+        try #require(loaded.value == 2 && loaded.isStale && loaded.tags == ["newer"])
+        try #require(loaded.age == .seconds(3) && loaded.remainingLifetime == .seconds(-2))
+        try #require(loaded.source == (isNewerEvicted ? .secondTier : .memory))
+        gate.open()
+        while subject.inProgressCount > 0 { await Task.yield() }
+        try #require(subject.findings == [])
+      }
+    }
+  }
 }

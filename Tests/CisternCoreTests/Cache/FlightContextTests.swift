@@ -70,4 +70,45 @@ struct FlightContextTests {
       try #require(requests.elements.first == "leader")
     }
   }
+
+  @Test(arguments: SubjectKind.caches)
+  func `an escalated bulk load raises all flights that it waits for, and not only the next one`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 30) { executor in
+      var settings = CacheConfiguration<Int>()
+      settings.flightLimit = 1
+      let subject = try Subject(kind, on: executor, settings: settings)
+      let (cache, gate, calls) = (subject.cache, Gate(), Recorder<String>())
+      // The load waits for its keys in any order. It most likely begins with one that it joins.
+      let (joined, led) = ((0..<8).map { "joined\($0)" }, "led\(executor.seed)")
+      let first = Task(executorPreference: executor) {
+        try await cache.values(forKeys: joined) { keys in
+          try await gate.pass()
+          return Dictionary(uniqueKeysWithValues: keys.map { ($0, 1) })
+        }
+      }
+      await gate.arrivals(atLeast: 1)
+      let bulk = Task(executorPreference: executor, priority: .low) {
+        try await cache.values(forKeys: joined + [led]) { keys in
+          calls.record("bulk")
+          return Dictionary(uniqueKeysWithValues: keys.map { ($0, 2) })
+        }
+      }
+      while cache.statistics.joins < joined.count { await Task.yield() }
+      let other = subject.load("other", priority: .medium) { _ in
+        calls.record("other")
+        return 3
+      }
+      // Both fetches wait for a permit.
+      for _ in 0..<100 { await Task.yield() }
+      bulk.escalatePriority(to: .high)
+      gate.open()
+      try #require(try await bulk.value[led] == 2)
+      try #require(try await other.value == 3)
+      _ = try await first.value
+      try #require(calls.elements == ["bulk", "other"])
+      try #require(subject.findings == [])
+    }
+  }
 }

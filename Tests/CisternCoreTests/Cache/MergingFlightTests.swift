@@ -162,4 +162,64 @@ struct MergingFlightTests {
     await gate.arrivals(atLeast: 1)
     return led
   }
+
+  /// A fetch or a set that removes the older value.
+  enum Removal: CaseIterable, Sendable {
+    case returnAndRemove, store, storeByValue, keepStored, plain, set, batch, draft
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
+  func `a value without a lifetime ends older fetches of its key, as a removal does`(
+    kind: FieldsSubject.Kind, removal: Removal
+  ) throws {
+    try SeededSchedule.explore(seeds: 20) { executor in
+      var configuration = CacheConfiguration<Fields>(merge: mergeFields)
+      configuration.expiryOfValue = { $0["brief"] == nil ? nil : .after(.zero) }
+      let subject = try FieldsSubject(kind, on: executor, configuration: configuration)
+      let (cache, older) = (subject.cache, Gate())
+      let first = await Self.lead(subject, ["older": 1], until: older)
+      cache["k"] = ["set": 2]
+      switch removal {
+      case .returnAndRemove: _ = try await cache.load("k", policy: .reload) { _ in .returnAndRemove(["newer": 3]) }
+      case .store: _ = try await cache.load("k", policy: .reload) { _ in .store(["newer": 3], expiry: .after(.zero)) }
+      case .storeByValue: _ = try await cache.load("k", policy: .reload) { _ in .store(["brief": 3]) }
+      case .keepStored: _ = try await cache.load("k", policy: .reload) { _ in .keepStored(expiry: .after(.zero)) }
+      case .plain: _ = try await cache.value(forKey: "k", policy: .reload) { _ in ["brief": 3] }
+      case .set: cache.setValue(["newer": 3], forKey: "k", expiry: .after(.zero))
+      case .batch: try cache.batch { $0.setValue(["newer": 3], forKey: "k", expiry: .after(.zero)) }
+      case .draft:
+        let draft = cache.draft()
+        draft.setValue(["newer": 3], forKey: "k", expiry: .after(.zero))
+        try draft.save()
+      }
+      try #require(cache["k"] == nil)
+      cache["k"] = ["later": 4]
+      older.open()
+      try #require(try await first.value == ["older": 1])
+      for value in subject.valuesFromBothTiers("k") { try #require(value == ["later": 4]) }
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: FieldsSubject.Kind.allCases)
+  func `a value without a lifetime below an unconfirmed edit ends older fetches of its key`(
+    kind: FieldsSubject.Kind
+  ) throws {
+    try SeededSchedule.explore(seeds: 20) { executor in
+      let subject = try FieldsSubject(kind, on: executor, configuration: CacheConfiguration<Fields>(merge: mergeFields))
+      let (cache, older) = (subject.cache, Gate())
+      let first = await Self.lead(subject, ["older": 1], until: older)
+      cache["k"] = ["set": 2]
+      let (edit, gate) = await subject.beginEdit("edited", fails: true)
+      cache.setValue(["newer": 3], forKey: "k", expiry: .after(.zero))
+      gate.open()
+      _ = await edit.result
+      try #require(cache["k"] == nil)
+      cache["k"] = ["later": 4]
+      older.open()
+      _ = try await first.value
+      for value in subject.valuesFromBothTiers("k") { try #require(value == ["later": 4]) }
+      try #require(subject.findings == [])
+    }
+  }
 }

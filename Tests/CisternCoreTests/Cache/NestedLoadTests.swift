@@ -200,4 +200,34 @@ struct NestedLoadTests {
       }
     }
   }
+
+  @Test(arguments: SubjectKind.caches)
+  func `a fetch gets the value that its own flight has announced, directly and through others`(
+    kind: SubjectKind
+  ) throws {
+    try SeededSchedule.explore(seeds: 50) { executor in
+      let subject = try Subject(kind, on: executor)
+      let cache = subject.cache
+      /// Announces a value, and stores the next number of the one that a nested load returns.
+      func load(
+        _ key: String, _ nested: @escaping @Sendable (_ key: String) async throws -> Int?
+      ) async throws -> Int? {
+        try await cache.load(key) { context in
+          context.announce(1)
+          return .store((try await nested(context.key) ?? 100) + 1)
+        }?.value
+      }
+      let direct = try await load("direct") { key in try await subject.value(key) { _ in 99 } }
+      let throughOther = try await load("first") { key in
+        try await subject.value("second") { _ in try await subject.value(key) { _ in 99 } + 1 }
+      }
+      let ofBulk = try await load("bulk") { key in
+        try await cache.values(forKeys: [key, "other"]) { _ in ["other": 5] }[key]
+      }
+      try #require(direct == 1 && throughOther == 1 && ofBulk == 1)
+      while subject.inProgressCount > 0 { await Task.yield() }
+      try #require(["direct", "first", "second", "bulk"].map { cache[$0] } == [2, 3, 2, 2])
+      try #require(subject.findings == [])
+    }
+  }
 }

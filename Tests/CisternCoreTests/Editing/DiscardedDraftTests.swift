@@ -79,6 +79,13 @@ struct DiscardedDraftTests {
       // The value that the read found is another one than before this write.
       cache["a"] = ["v": 1]
       try #require(draft.conflicts == ["a"])
+      let originals = Recorder<Fields?>()
+      let policy = DraftConflictPolicy<String, Fields>.merge { conflict in
+        originals.record(conflict.original)
+        return conflict.mine
+      }
+      try draft.save(onConflict: policy)
+      try #require(originals.elements == [nil] && cache["a"] == ["mine": 1])
       for one in [nested, draft] { one.discard() }
       try #require(subject.findings == [])
     }

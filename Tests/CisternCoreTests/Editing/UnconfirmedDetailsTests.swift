@@ -74,4 +74,35 @@ struct UnconfirmedDetailsTests {
       try #require(cache["a"] == 2 && subject.findings == [])
     }
   }
+
+  @Test(arguments: FieldsSubject.Kind.allCases, Place.allCases)
+  func `each look-up and each load of a shown value counts one hit in memory, and has this source`(
+    kind: FieldsSubject.Kind, place: Place
+  ) throws {
+    if kind == .memory, place == .secondTierOnly { return }
+    try SeededExecutor.run(seed: 0) { executor in
+      var configuration = CacheConfiguration<Fields>()
+      if place == .secondTierOnly { configuration.tiers = .secondTierOnly }
+      let subject = try FieldsSubject(kind, on: executor, configuration: configuration)
+      let cache = subject.cache
+      cache["k"] = ["base": 1]
+      let (edit, gate) = await subject.beginEdit("edited", fails: true)
+      let loads: [() async throws -> Loaded<Fields>?] = [
+        { cache.find("k") },
+        { try await cache.loadedValue(forKey: "k") { _ in [:] } },
+        { try await cache.load("k") { _ in .store([:]) } },
+        { try await cache.load(keys: ["k"]) { _ in [:] }.details["k"] },
+      ]
+      for load in loads {
+        if place == .evicted { subject.store.trimMemory(to: .bytes(0)) }
+        let before = cache.statistics
+        try #require(try await load()?.source == .memory)
+        let after = cache.statistics
+        try #require(after.memoryHits == before.memoryHits + 1 && after.lookUps == before.lookUps + 1)
+      }
+      gate.open()
+      await #expect(throws: Broken.self) { try await edit.value }
+      try #require(subject.findings == [])
+    }
+  }
 }

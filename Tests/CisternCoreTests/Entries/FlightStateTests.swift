@@ -164,7 +164,11 @@ struct FlightStateTests {
 
     private mutating func wait(_ number: Int) {
       model.waiters[number].waits = true
-      switch state.wait(number, number) {
+      var other = state
+      let taken = other.takeOutcome(of: number)
+      let decision = state.wait(number, number)
+      require(decision.resumes(with: taken) && other.remaining == state.remaining)
+      switch decision {
       case .suspended:
         require(isFlying && !showsEarly && !model.waiters[number].left)
       case .resume(.early(let value)):

@@ -132,6 +132,55 @@ struct RetryPauseTests {
     #expect(pauses.pause(for: key(count), created: early, now: now) == nil)
   }
 
+  @Test func `a pause does not shorten an earlier one of its key, and a later pause replaces it`() {
+    let pauses = RetryPauses<UInt64>()
+    let key = HashedKey<UInt64>(1, hash: 1)
+    func time(_ nanoseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds) }
+    for (added, end) in [(60, 60), (2, 60), (70, 70)] as [(UInt64, UInt64)] {
+      let pause = RetryPause(end: time(added), start: WallTime(nanosecondsSince1970: 50))
+      pauses.add(pause, for: key, ofRefresh: true)
+      let created = WallTime(nanosecondsSince1970: 1)
+      #expect(pauses.pause(for: key, created: created, now: time(1))?.end == time(end))
+      #expect(pauses.holds(for: key, at: time(end - 1)) && !pauses.holds(for: key, at: time(end)))
+      #expect(pauses.holdsAfterRefresh(of: key, at: time(end - 1)) && !pauses.holdsAfterRefresh(of: key, at: time(end)))
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches, [false, true])
+  func `a fetch that the breaker rejects does not shorten the pause after a failure`(
+    kind: SubjectKind, refreshes: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      var settings = settings(.seconds(60))
+      settings.circuitBreaker = CircuitBreaker(opensAfter: .consecutiveFailures(1), openDuration: .seconds(2))
+      let subject = try Subject(kind, on: executor, expiry: Self.minute, settings: settings)
+      let cache = subject.cache
+      let origin = ScriptedOrigin<String, Int> { _, number in number == 1 ? .failure(Broken()) : .value(number) }
+      cache["a"] = -1
+      subject.clock.advance(by: .seconds(61))
+      if refreshes {
+        try #require(cache.refresh("a") { context in .store(try await origin.fetch(context.key)) })
+        while subject.inProgressCount > 0 { await Task.yield() }
+      } else {
+        try #require(try await subject.value("a", policy: .freshElseStale, fetch: origin.fetch) == -1)
+      }
+      let error = await #expect(throws: CisternError.self) {
+        try await subject.value("a", policy: .reload, fetch: origin.fetch)
+      }
+      try #require(error?.code == .circuitOpen)
+      for seconds in [3, 56] {
+        subject.clock.advance(by: .seconds(seconds))
+        if kind != .memory { cache.trim(toCost: 0) }
+        try #require(try await subject.value("a", policy: .freshElseStale, fetch: origin.fetch) == -1)
+        try #require(!cache.refresh("a") { _ in .store(99) })
+        try #require(origin.callCount == 1)
+      }
+      subject.clock.advance(by: .seconds(2))
+      try #require(try await subject.value("a", policy: .freshElseStale, fetch: origin.fetch) == 2)
+      try #require(subject.findings == [])
+    }
+  }
+
   @Test func `a value states whether its pause permits the stale value, and takes the last one of two`() {
     func time(_ nanoseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds) }
     let value = Deadlines(freshUntil: time(5), goneFrom: time(100))

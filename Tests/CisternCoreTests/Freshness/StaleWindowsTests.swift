@@ -77,6 +77,52 @@ struct StaleWindowsTests {
     }
   }
 
+  /// The reason why a load returns its older value.
+  enum Ending: CaseIterable, Sendable { case failure, failureOfReplaced, timeout, softTimeout }
+
+  @Test(arguments: SubjectKind.caches, Ending.allCases)
+  func `a load that accepts stale values up to an age returns none that passes this age during the fetch`(
+    kind: SubjectKind, ending: Ending
+  ) throws {
+    for (seconds, isAccepted) in [(10, true), (11, false)] {
+      try SeededSchedule.explore(seeds: 20) { executor in
+        let expiry = Expiry.after(.seconds(60), staleWhileRevalidate: .seconds(10), staleIfError: .seconds(86_400))
+        let subject = try Subject(kind, on: executor, expiry: expiry)
+        subject.cache["a"] = 1
+        subject.clock.advance(by: .seconds(80))
+        var policy = LoadPolicy.staleAcceptable(upTo: .seconds(30))
+        if ending == .timeout { policy = policy.timingOut(after: .seconds(seconds)) }
+        if ending == .softTimeout {
+          policy = policy.returningStale(after: .seconds(seconds)).timingOut(after: .seconds(seconds))
+        }
+        let gate = Gate()
+        let load = subject.load("a", policy: policy) { _ in
+          try await gate.pass()
+          throw Broken()
+        }
+        await gate.arrivals(atLeast: 1)
+        if ending == .failureOfReplaced {
+          await #expect(throws: Broken()) {
+            try await subject.value("a", policy: .fetchAnew) { _ in throw Broken() }
+          }
+        }
+        let timesOut = ending == .timeout || ending == .softTimeout
+        while timesOut, subject.clock.sleeperCount == 0 { await Task.yield() }
+        subject.clock.advance(by: .seconds(seconds))
+        if !timesOut { gate.open() }
+        if isAccepted {
+          try #require(try await load.value == 1)
+        } else {
+          let error = await #expect(throws: (any Error).self) { try await load.value }
+          try #require(timesOut ? (error as? CisternError)?.code == .timedOut : error as? Broken == Broken())
+        }
+        gate.open()
+        while subject.inProgressCount > 0 { await Task.yield() }
+        try #require(subject.findings == [])
+      }
+    }
+  }
+
   @Test(arguments: SubjectKind.tiered)
   func `the windows of an outcome survive a restart`(kind: SubjectKind) throws {
     try SeededExecutor.run(seed: 1) { executor in

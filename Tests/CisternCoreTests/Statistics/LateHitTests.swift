@@ -57,4 +57,43 @@ struct LateHitTests {
     #expect(failures.elements == ["other"])
     token.cancel()
   }
+
+  @Test(arguments: [false, true], [false, true])
+  func `a load that gets the value of an edit during its fetch counts once, as a hit`(
+    timesOut: Bool, hasOlderValue: Bool
+  ) async throws {
+    if !hasOlderValue { cache["key"] = nil }
+    let (gate, confirmed) = (Gate(), Gate())
+    let policy = timesOut ? LoadPolicy.freshElseStale.timingOut(after: .seconds(5)) : .freshElseStale
+    let load = Task {
+      try await cache.value(forKey: "key", policy: policy) { _ in
+        try await gate.pass()
+        throw Broken()
+      }
+    }
+    await gate.arrivals(atLeast: 1)
+    let edit = Task {
+      try await cache.editValue(forKey: "key") {
+        ($0 ?? 0) + 10
+      } confirmedBy: {
+        await confirmed.passUncancelled()
+        return nil
+      }
+    }
+    await confirmed.arrivals(atLeast: 1)
+    if timesOut {
+      while clock.sleeperCount < 1 { await Task.yield() }
+      clock.advance(by: .seconds(5))
+    }
+    let isAnswered = timesOut || hasOlderValue
+    if !timesOut { gate.open() }
+    let value = try? await load.value
+    #expect(value == (isAnswered ? (hasOlderValue ? 11 : 10) : nil))
+    let statistics = cache.statistics
+    #expect(statistics.lookUps == 1 && statistics.staleHits == 0)
+    #expect(statistics.memoryHits == (isAnswered ? 1 : 0) && statistics.misses == (isAnswered ? 0 : 1))
+    gate.open()
+    confirmed.open()
+    _ = try await edit.value
+  }
 }
