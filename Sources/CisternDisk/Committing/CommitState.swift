@@ -130,7 +130,7 @@ struct CommitState {
     unwritten.insert(item.entry.ticket)
     // Nothing is lost: the record stays as it is on disk.
     if item.entry.isRewrite { return }
-    failures.append(CommitProgress.Failure(tickets: item.entry.ticket...item.entry.ticket, error: error))
+    for tickets in item.entry.tickets { failures.append(CommitProgress.Failure(tickets: tickets, error: error)) }
     item.partition.counters.failed.count()
     if case .record(let key, let metadata, _) = item.entry.write {
       firstLossError = firstLossError ?? error

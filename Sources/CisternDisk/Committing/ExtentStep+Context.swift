@@ -13,6 +13,7 @@ extension ExtentStep {
     _ file: DiskFile, _ context: StepContext, _ extents: inout ExtentState?, in target: borrowing ExtentTransaction
   ) throws(LMDBError) {
     let horizon = try target.horizon()
+    var hasForeignCommits = false
     if !(extents?.isCurrent(in: horizon) ?? false) {
       var read = try ExtentState(reading: target.indexed.transaction, target.tables)
       if let extents {
@@ -20,6 +21,8 @@ extension ExtentStep {
         // The other process can have put records into extents of the window. They are then evicted, too.
         read.clearing = extents.clearing
         read.newSeparates = extents.newSeparates
+        read.log.subtractRemovals(in: extents.log)
+        hasForeignCommits = true
       }
       extents = read
     }
@@ -32,5 +35,7 @@ extension ExtentStep {
     // Only then does a commit promise to survive a power cut.
     own.avoidsSharedPages = file.environment.options.durability != .noSync
     try self.init(&extents, own, during: horizon, in: target)
+    // The other process decides by the rows which extent is next.
+    writesLiveBytes = hasForeignCommits
   }
 }

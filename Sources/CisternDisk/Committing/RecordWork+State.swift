@@ -10,6 +10,16 @@ extension RecordWork {
     }
   }
 
+  /// Gives the rows of all extents their live bytes at the end of the transaction.
+  mutating func writeLiveBytes() {
+    note {
+      _ in
+    } dense: {
+      $0.writesLiveBytes = true
+      $0.outcome.hasChanges = true
+    }
+  }
+
   var hasChanges: Bool {
     switch self {
     case .ordered(let step): step.outcome.hasChanges

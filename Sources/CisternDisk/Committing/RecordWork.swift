@@ -241,7 +241,8 @@ enum RecordWork: ~Copyable {
     } dense: { (step, target) throws(LMDBError) in
       // The state must follow each commit. Otherwise the next transaction would read it again.
       if hasChanges { step.outcome.hasChanges = true }
-      try step.finish(withLiveBytes: number % RecordWork.commitsBetweenLiveBytes == 0, in: &target)
+      let isDue = number % RecordWork.commitsBetweenLiveBytes == 0
+      try step.finish(withLiveBytes: isDue || step.writesLiveBytes, in: &target)
     }
   }
 

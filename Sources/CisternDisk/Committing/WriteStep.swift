@@ -96,7 +96,7 @@ struct WriteStep: ~Copyable {
 
   /// Whether the write has no condition, or its condition holds for the key's record.
   ///
-  /// A removal also takes place over a damaged record. Its caller has told observers that the key has no value.
+  /// A removal also takes place over a damaged record. Its caller has notified observers that the key has no value.
   mutating func allows(
     _ entry: StagedEntry, of partition: Partition, in transaction: inout IndexTransaction
   ) throws(LMDBError) -> Bool {

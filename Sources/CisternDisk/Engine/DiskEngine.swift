@@ -184,6 +184,12 @@ final class DiskEngine: Sendable {
       guard newCount == new.commitCount else { return nil }
       // If the file is closed later, the writer thread finds the partition here, and makes it forget the file.
       guard file === new.file else { return nil }
+      // Another process has committed since, and the writer thread has informed only the partitions that it found here.
+      if let file, new.partition.isLearned,
+        file.noticedTransaction.load(ordering: .acquiring) > new.partition.knownTransaction.load(ordering: .acquiring)
+      {
+        return nil
+      }
       stagePending(pending, in: new.partition)
       partitions[name] = new.partition
       return new.partition

@@ -25,8 +25,8 @@ struct Extent: Sendable, Equatable {
   var end = ExtentLayout.headerSize
   /// The number of bytes of records that the index refers to.
   ///
-  /// The number is exact while one process writes. After a crash it can be too large or too small, because rows are
-  /// not written in each commit. The examination of the records corrects it.
+  /// The number is too large while another process has removals that its rows do not state yet. After a crash it can
+  /// also be too small, because rows are not written in each commit. The examination of the records corrects it.
   var liveBytes = 0
 
   /// The number of bytes of records that the index no longer refers to.

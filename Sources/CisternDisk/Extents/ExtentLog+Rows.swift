@@ -40,4 +40,26 @@ extension ExtentLog {
     summary.changed = []
     return numbers.sorted().map { ($0, table.noteWritten($0)) }
   }
+
+  /// Whether the row of a closed extent states other live bytes.
+  var hasUnwrittenLiveBytes: Bool {
+    table.entries.contains { $0.extent.isClosed && $0.extent != $0.written }
+  }
+
+  /// Subtracts the records that this process has removed, and that the rows count as live.
+  ///
+  /// Another process that wrote rows since did not know of these removals.
+  ///
+  /// - Parameter known: The log that this process had before it read the rows again.
+  mutating func subtractRemovals(in known: ExtentLog) {
+    for entry in known.table.entries where entry.extent.isClosed {
+      // An extent that was emptied and filled since has another age.
+      guard let written = entry.written, written.liveBytes > entry.extent.liveBytes, let read = self[entry.number],
+        read.isClosed, read.age == entry.extent.age, read.end == entry.extent.end
+      else { continue }
+      let removed = min(written.liveBytes - entry.extent.liveBytes, read.liveBytes)
+      table.change(entry.number) { $0.liveBytes -= removed }
+      summary.liveBytes -= removed
+    }
+  }
 }

@@ -16,6 +16,11 @@ final class DiskFile: Sendable {
   ///
   /// Later commits are from other processes.
   let knownTransaction: Atomic<TransactionNumber>
+  /// The newest commit of another process that the writer thread has noticed.
+  ///
+  /// It is raised before the writer thread lists the partitions that it informs. A partition that the list does not
+  /// have is compared with this number when it is entered.
+  let noticedTransaction = Atomic<TransactionNumber>(.zero)
   /// Whether any record has a renewal, as far as readers know it.
   let renewalState = RenewalState()
   /// The note by which the next opening recognizes the file.

@@ -1,7 +1,7 @@
 /// The number of clears of a partition in this process, modulo 2¹⁶.
 ///
-/// The count wraps around. Staged writes and record losses of another count are void. The clear releases them, long
-/// before its count can repeat.
+/// The count wraps around. Staged writes and record losses of another count are void. A clear releases them, and
+/// marks the writes that are being committed as void, before its count can repeat.
 struct ClearCount: Sendable, Equatable {
   /// The count, for the word that a partition shows to its readers.
   let number: UInt16

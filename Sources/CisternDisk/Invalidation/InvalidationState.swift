@@ -26,7 +26,7 @@ struct InvalidationState: Sendable {
   private(set) var noticed = InvalidationSet<InvalidationVersion>()
   /// The invalidations in `staged`, `repeated` and `committing`, with local versions.
   private(set) var uncommitted = InvalidationSet<InvalidationVersion>()
-  /// Whether some of `committing` are newer than in `taken`. Stored, because each fetched value asks.
+  /// Whether some of `committing` are newer than in `taken`. Stored, because each fetched value reads it.
   private(set) var commitsUntaken = false
   /// The invalidations of this process that the newest commit group has taken, with local versions.
   private(set) var taken = InvalidationSet<InvalidationVersion>()

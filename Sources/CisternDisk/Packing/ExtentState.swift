@@ -51,7 +51,7 @@ struct ExtentState: Sendable {
       guard let key = ExtentRow.Key(number: number), let read = ExtentRow(bytes.rawSpan, under: key, in: row.layout)
       else { throw Self.damaged("the row \(number)") }
       switch (key, read) {
-      case (.extent(let number), .extent(let extent)): extents[number] = extent
+      case (.extent(let number), .extent(let extent)): extents[number] = extent.emptied(notAfter: committed)
       case (.separate(let number), .separate(let record)): separates[number] = record
       default: throw Self.damaged("the row \(number)")
       }
@@ -109,5 +109,18 @@ struct ExtentState: Sendable {
 
   static func damaged(_ part: String) -> LMDBError {
     LMDBError(.corrupted, operation: "read the extents of the file", message: "invalid: \(part)")
+  }
+}
+
+extension Extent {
+  /// Returns the extent as a file has it whose last commit is `committed`.
+  ///
+  /// A backup numbers its transactions anew. A greater number is from the original, and no snapshot of the backup shows
+  /// the former records of the extent.
+  fileprivate func emptied(notAfter committed: TransactionNumber) -> Extent {
+    guard case .free(let emptiedBy) = state, emptiedBy > committed else { return self }
+    var extent = self
+    extent.state = .free(emptiedBy: .zero)
+    return extent
   }
 }

@@ -53,6 +53,8 @@ struct ExtentStep: ~Copyable {
   var hasBatchRoom = false
   /// The position in the commit order before which the items are put.
   var position = 0
+  /// Whether the rows of all extents get their live bytes, also if no other change needs the rows.
+  var writesLiveBytes = false
   var outcome = ExtentOutcome()
 
   /// Begins the work of a transaction. Takes the state, so that its changes copy nothing.
@@ -234,7 +236,8 @@ struct ExtentStep: ~Copyable {
     if records != 0 { changedItems.insert(generation) }
     guard var current = counts[generation] ?? nil else { return }
     current.records += records
-    current.bytes += bytes
+    // A damaged record can state a size that was never counted.
+    current.bytes = max(current.bytes + bytes, 0)
     counts[generation] = current
   }
 

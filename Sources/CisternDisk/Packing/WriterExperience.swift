@@ -7,7 +7,7 @@ struct WriterExperience: Sendable {
   /// The number of extents that are evicted next, although others have more dead bytes. Cleaning alone has made no
   /// room.
   var forcedEvictions = 0
-  /// The number of bytes by which evictions have copied less than half of their extents.
+  /// The bytes that later evictions may copy beyond half of an extent, because earlier ones copied less.
   /// ``Reclaim/mostSavedBytes(in:)`` bounds its use, and a writer begins with that many.
   var savedBytes = Int.max
   /// The mean size of the records in the last reclaimed extent.

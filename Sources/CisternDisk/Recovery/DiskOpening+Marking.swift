@@ -60,8 +60,10 @@ extension DiskOpening {
     try write(marking.current, claim, isNew: false)
   }
 
-  /// Writes earlier commits through if all later ones are, and marks the file as sound.
-  func endUnsynchronized(_ file: DiskFile, _ marking: inout Marking, _ claim: DirectoryClaim) throws(CisternError) {
+  /// Synchronizes the earlier commits if this process synchronizes its own ones, and marks the file as sound.
+  func synchronizeFormerCommits(_ file: DiskFile, _ marking: inout Marking, _ claim: DirectoryClaim)
+    throws(CisternError)
+  {
     // Other processes can write commits that they do not synchronize.
     guard marking.isAlone, options.durability == .powerCut, marking.current.state == .unsynchronized else { return }
     try synchronize(file, claim)

@@ -103,7 +103,7 @@ extension DiskOpening {
           file = try opening.requireIdentity(file, marking, claim)
           if let fault = opening.options.faults.atOpening() { throw fault.error(of: "open") }
           try opening.agree(on: file, &marking, claim)
-          try opening.endUnsynchronized(file, &marking, claim)
+          try opening.synchronizeFormerCommits(file, &marking, claim)
         } catch {
           try? file.close()
           throw error

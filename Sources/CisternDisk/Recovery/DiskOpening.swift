@@ -92,7 +92,7 @@ struct DiskOpening {
       file = try identified(file, marking, claim)
       if !marking.isAlone { try requireLayout(of: file, marking.former, claim) }
       try agree(on: file, &marking, claim)
-      try endUnsynchronized(file, &marking, claim)
+      try synchronizeFormerCommits(file, &marking, claim)
       if marking.isAlone {
         file = try replaceIfUnsuitable(file, claim)
         try agree(on: file, &marking, claim)

@@ -126,8 +126,8 @@ final class Partition: Sendable {
   /// Returns nil if no record of the key can satisfy the condition.
   func stage(_ write: StagedWrite, if condition: RecordCondition, makeTicket: () -> CommitTicket) -> StagingChange? {
     staging.stage(write, if: condition) { present in
-      // Readers see no record, so the caller notifies observers of the removal of a lost record. After a staged
-      // rewrite, the key has a record until the loss is acknowledged.
+      // Readers see no record now, so the caller reports the removal. If a rewrite is staged, the loss stays until it
+      // is acknowledged.
       if case .removal = write, case .removal = present.write, present.condition == nil {
         lostKeys.remove(present.write.key)
       }

@@ -37,6 +37,7 @@ extension StagingArea {
       if !shard.fresh.isEmpty {
         taken.append(shard.fresh)
         shard.committing = shard.fresh
+        shard.isCommittingVoid = false
         shard.fresh = StagedWrites()
         shard.freshBytes = 0
       }
@@ -58,7 +59,8 @@ extension StagingArea {
         let done = shard.committing
         shard.committing = StagedWrites()
         var kept = 0
-        for entry in done where entry.clearCount == shard.clearCount && isUnwritten(entry) {
+        let isVoid = shard.isCommittingVoid
+        for entry in done where !isVoid && entry.clearCount == shard.clearCount && isUnwritten(entry) {
           // A newer write of the key makes a replacement unnecessary.
           if shard.fresh.takeCondition(of: entry) { continue }
           if let replacement = replacing(entry), shard.fresh.insert(replacement) {

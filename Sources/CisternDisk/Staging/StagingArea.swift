@@ -29,6 +29,8 @@ final class StagingArea: Sendable {
     var clearCount = ClearCount.zero
     /// The writes that the writer thread is committing. They stay readable until the commit is visible.
     var committing = StagedWrites()
+    /// Whether a clear since the hand-over has made the writes in `committing` void. Its count alone could repeat.
+    var isCommittingVoid = false
     /// The writes that the last clear made void. The writer thread frees them, because they can be many.
     var void = StagedWrites()
 
@@ -38,6 +40,7 @@ final class StagingArea: Sendable {
     mutating func begin(_ clearCount: ClearCount) -> Clear? {
       guard clearCount.isLater(than: self.clearCount) else { return nil }
       self.clearCount = clearCount
+      isCommittingVoid = true
       let clear = Clear(bytes: freshBytes, count: fresh.count, freed: void)
       void = fresh
       fresh = StagedWrites()
@@ -45,10 +48,20 @@ final class StagingArea: Sendable {
       return clear
     }
 
-    /// Puts a write into `fresh`, and returns the write of the same key that it replaces.
-    mutating func put(_ entry: StagedEntry, hash: UInt64) -> StagedEntry? {
-      let replaced = fresh.set(entry, hash: hash)
-      freshBytes += entry.size - (replaced?.size ?? 0)
+    /// Returns the write of the key that is being committed; nil for none, or for a void one.
+    func committing(_ key: RawSpan, hash: UInt64) -> StagedEntry? {
+      isCommittingVoid ? nil : committing.entry(forKey: key, hash: hash)
+    }
+
+    /// Puts a write into `fresh`. Returns the write of the same key that it replaces, and whose tickets it takes.
+    mutating func put(_ entry: inout StagedEntry, hash: UInt64) -> StagedEntry? {
+      guard var replaced = fresh.set(entry, hash: hash) else {
+        freshBytes += entry.size
+        return nil
+      }
+      entry.takeTickets(of: &replaced)
+      _ = fresh.set(entry, hash: hash)
+      freshBytes += entry.size - replaced.size
       return replaced
     }
   }
@@ -95,9 +108,8 @@ final class StagingArea: Sendable {
       let clear = shard.begin(clearCount)
       let taken = instead.map { StagedWrite.removal(key: $0.key) } ?? write
       var entry = StagedEntry(
-        write: taken, ticket: ticket, clearCount: clearCount, size: taken.stagedSize, batch: batch)
-      entry.condition = instead?.condition
-      let replaced = shard.put(entry, hash: hash)
+        write: taken, ticket: ticket, clearCount: clearCount, batch: batch, condition: instead?.condition)
+      let replaced = shard.put(&entry, hash: hash)
       guard let replaced, let batchOfReplaced = replaced.batch, batchOfReplaced != batch else {
         return (entry, instead == nil, false, replaced, clear)
       }
@@ -126,7 +138,7 @@ final class StagingArea: Sendable {
     count.add(1, ordering: .sequentiallyConsistent)
     let staged = shard(of: hash).state.withLock { shard -> (StagedEntry, StagedEntry?, Clear?)? in
       let fresh = shard.fresh.entry(forKey: write.key.rawSpan, hash: hash)
-      let earlier = fresh ?? shard.committing.entry(forKey: write.key.rawSpan, hash: hash)
+      let earlier = fresh ?? shard.committing(write.key.rawSpan, hash: hash)
       // A reader of another record has seen an older state, or one of another process. Otherwise, a use could be lost
       // behind a removal, or a removal that observers know of behind a use. The next reader tries again.
       if let earlier, earlier.clearCount == shard.clearCount, !condition.holds(for: earlier.write) {
@@ -137,14 +149,14 @@ final class StagingArea: Sendable {
       let clear = shard.begin(clearCount)
       let isOfSet = clear == nil && fresh?.write.isSet == true
       var entry = StagedEntry(
-        write: write.rewriting(aSetValue: isOfSet), ticket: ticket, clearCount: clearCount, size: write.stagedSize,
-        condition: condition)
+        write: write.rewriting(aSetValue: isOfSet), ticket: ticket, clearCount: clearCount, condition: condition)
       if let fresh, clear == nil {
         entry.batch = fresh.batch
         // The replaced record is not on disk yet: the condition of the write that would bring it there applies.
         entry.takeCondition(of: fresh)
       }
-      return (entry, shard.put(entry, hash: hash), clear)
+      let replaced = shard.put(&entry, hash: hash)
+      return (entry, replaced, clear)
     }
     guard let (entry, replaced, clear) = staged else {
       count.subtract(1, ordering: .releasing)
@@ -175,7 +187,7 @@ final class StagingArea: Sendable {
   func entry(forKey key: RawSpan, isConcealed: (StagedEntry) -> Bool) -> StagedEntry? {
     let hash = StagedWrites.hash(key)
     return shard(of: hash).state.withLock { shard in
-      let committing = shard.committing.entry(forKey: key, hash: hash)
+      let committing = shard.committing(key, hash: hash)
       guard var entry = shard.fresh.entry(forKey: key, hash: hash) ?? committing else { return nil }
       if let condition = entry.condition, let committing, committing.clearCount == entry.clearCount {
         if condition.holds(for: committing.write) {
@@ -195,7 +207,7 @@ final class StagingArea: Sendable {
   func entryExceptRewrite(forKey key: RawSpan) -> StagedEntry? {
     let hash = StagedWrites.hash(key)
     return shard(of: hash).state.withLock { shard in
-      let entries = [shard.fresh.entry(forKey: key, hash: hash), shard.committing.entry(forKey: key, hash: hash)]
+      let entries = [shard.fresh.entry(forKey: key, hash: hash), shard.committing(key, hash: hash)]
       return entries.lazy.compactMap { $0 }.first { !$0.isRewrite }
     }
   }

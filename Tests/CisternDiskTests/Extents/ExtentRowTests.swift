@@ -105,6 +105,37 @@ struct ExtentRowTests {
     #expect(read?[ExtentNumber(number: 4)] == nil && read?.givenCount == 6 && read?.table.count == 5)
   }
 
+  @Test func `removals that the rows lack are subtracted from a log that is read again, except in a refilled extent`()
+    throws
+  {
+    var known = try usedLog()
+    _ = known.takeChangedRows(withLiveBytes: true)
+    let row = LogRow(known, nextSeparate: SeparateNumber(number: 0), reclaim: nil)
+    var rows = rows(of: known)
+    let closed = ExtentNumber(number: 0)
+    let former = try #require(rows[closed])
+    #expect(former.isClosed && former.liveBytes >= 8000)
+    known.remove(4000, at: RecordAddress(closed, offset: ExtentLayout.headerSize, in: layout))
+    // Another process has removed a record, too.
+    rows[closed]?.liveBytes -= 4000
+    var read = try #require(ExtentLog(row, rows: rows))
+    let liveBytes = read.liveBytes
+    read.subtractRemovals(in: known)
+    #expect(read[closed]?.liveBytes == former.liveBytes - 8000 && read.liveBytes == liveBytes - 4000)
+    #expect(read.hasUnwrittenLiveBytes)
+    // The removals concern records that the extent no longer has.
+    for refilled in [
+      Extent(state: .closed, age: known.newestAge.next(), end: former.end, liveBytes: former.liveBytes),
+      Extent(state: .closed, age: former.age, end: former.end - 400, liveBytes: 8000),
+      Extent(state: .free(emptiedBy: TransactionNumber(number: 9))),
+    ] {
+      rows[closed] = refilled
+      var other = try #require(ExtentLog(row, rows: rows))
+      other.subtractRemovals(in: known)
+      #expect(other[closed] == refilled && !other.hasUnwrittenLiveBytes)
+    }
+  }
+
   @Test func `a log whose rows contradict each other is not read`() throws {
     let log = try usedLog()
     let row = LogRow(log, nextSeparate: SeparateNumber(number: 0), reclaim: nil)

@@ -123,6 +123,48 @@ import Testing
     try await copy.close()
   }
 
+  @Test func `a backup of a full dense store reuses its free extents at once`() async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch, limit: .mebibytes(4), layout: .dense, interval: .unreachable)
+    let cache = try tier.cache()
+    for number in 0..<9000 {
+      cache.put("k\(number)", value(number, size: 1000))
+      if number % 25 == 24 { try await tier.flush() }
+    }
+    let commits = try #require(tier.engine.file).environment.lastTransaction()
+    #expect(commits.number > 300)
+    try await tier.backUp(to: scratch.copy)
+    try await tier.close()
+    let copy = try openCopy(scratch, limit: .mebibytes(4), layout: .dense)
+    let file = try #require(copy.engine.file)
+    let (former, committed) = try extentState(of: file)
+    #expect(committed < commits)
+    let emptiedBy = former.log.all.compactMap { _, extent -> TransactionNumber? in
+      if case .free(let emptiedBy) = extent.state { emptiedBy } else { nil }
+    }
+    #expect(emptiedBy.count > 1 && emptiedBy.allSatisfy { $0 <= committed })
+    let restored = try copy.cache()
+    let kept = restored.keys().count
+    let count = 2 * former.log.layout.capacity / 1100
+    for number in 0..<count { restored.put("new\(number)", value(number, size: 1000)) }
+    try await copy.flush()
+    // The records lie in extents that were free. No extent has left the file, and at most two were emptied for them.
+    let present = restored.keys()
+    #expect((0..<count).allSatisfy { present.contains("new\($0)") })
+    #expect(kept + count - present.count <= 2 * former.log.layout.capacity / 1000)
+    let (now, _) = try extentState(of: file)
+    #expect(now.log.count >= former.log.count)
+    #expect(copy.checkInvariants() == [])
+    try await copy.close()
+  }
+
+  private func extentState(of file: DiskFile) throws -> (ExtentState, TransactionNumber) {
+    guard case .dense(let tables) = file.layout else { preconditionFailure("the file has no extents") }
+    return try file.environment.withRead { (transaction) throws(LMDBError) in
+      (try ExtentState(reading: transaction, tables), transaction.transactionNumber)
+    }
+  }
+
   @Test func `a backup is written to a new or an empty directory only`() async throws {
     let scratch = TemporaryDirectory()
     let tier = try openTier(scratch)

@@ -170,6 +170,39 @@ import Testing
     #expect(clearCount(of: [2], in: staging) == second)
   }
 
+  @Test func `a write that is being committed stays void when the count of clears repeats`() {
+    let staging = StagingArea()
+    put([1], .zero, in: staging)
+    _ = staging.beginCommitting {}
+    #expect(clearCount(of: [1], in: staging) == .zero)
+    var count = ClearCount.zero
+    repeat {
+      count = count.next()
+      _ = staging.begin(clearCount: count)
+    } while count != .zero
+    #expect(clearCount(of: [1], in: staging) == nil && staging.entryExceptRewrite(forKey: [UInt8(1)].rawSpan) == nil)
+    var isAbsent = false
+    staging.unlessStaged([1], clearCount: count) { isAbsent = true }
+    #expect(isAbsent)
+    let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1)
+    // The record has no end, so the condition would exclude it.
+    let condition = RecordCondition.ended(by: WallTime(nanosecondsSince1970: 9))
+    let change = staging.stage(.record(key: [1], metadata, bytes: []), if: condition) { _ in
+      Issue.record("the void write is compared")
+    } make: {
+      (1, count)
+    }
+    #expect(change != nil)
+    staging.finishCommitting(isUnwritten: { _ in true }) { _ in
+      Issue.record("a removal replaces the void write")
+      return nil
+    }
+    #expect(staging.stagedCount == 1)
+    put([2], count, in: staging)
+    _ = staging.beginCommitting {}
+    #expect(clearCount(of: [2], in: staging) == count)
+  }
+
   private func put(_ key: [UInt8], _ clearCount: ClearCount, in staging: StagingArea) {
     let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1)
     _ = staging.stage(.record(key: key, metadata, bytes: [])) { (.zero, clearCount, nil) }

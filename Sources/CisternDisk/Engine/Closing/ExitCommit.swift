@@ -88,7 +88,7 @@ extension Writer {
 
   /// Performs the last commit before the process ends. Writes that are staged later are lost.
   func commitForExit() {
-    commitStaged()
+    commitLast()
     if engine.options.durability == .powerCut { synchronize() }
     engine.exitPhase = .done
   }

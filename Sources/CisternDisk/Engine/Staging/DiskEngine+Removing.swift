@@ -68,10 +68,10 @@ extension DiskEngine {
       "the disk tier could keep no more removals, or not list its keys, and lost all records of the cache; the write is in memory only",
       location: "cache \"\(partition.name)\" in \(directory)", remedy: "Write the value again if the disk must have it")
     let batches = Set(records.compactMap(\.batch))
-    let tickets =
-      records.map(\.ticket) + batchTickets.withLock { known in batches.compactMap { known[$0] } }
+    let ofBatches = batchTickets.withLock { known in batches.compactMap { known[$0] } }
+    let tickets = records.flatMap(\.tickets) + ofBatches.map { $0...$0 }
     progress.withLock { progress in
-      progress.note(tickets.map { CommitProgress.Failure(tickets: $0...$0, error: error) }, through: .zero, error: nil)
+      progress.note(tickets.map { CommitProgress.Failure(tickets: $0, error: error) }, through: .zero, error: nil)
     }
     noteFlushError(error)
   }

@@ -54,7 +54,7 @@ extension Writer {
       }
       let removal = StagedEntry(
         write: .removal(key: entry.write.key), ticket: entry.ticket, clearCount: entry.clearCount,
-        size: StagedWrite.removal(key: entry.write.key).stagedSize, condition: changes.partition.condition(of: entry))
+        condition: changes.partition.condition(of: entry))
       bytes += removal.size
       count += 1
       return removal

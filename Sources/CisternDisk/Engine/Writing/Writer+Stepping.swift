@@ -39,6 +39,7 @@ extension Writer {
   ) throws(LMDBError) {
     let last = transaction.transactionNumber.previous()
     let isBehind = last > file.knownTransaction.load(ordering: .relaxed)
+    if isBehind { file.noticedTransaction.store(last, ordering: .releasing) }
     // The file can have invalidations of a partition that could not be read at its opening.
     for partition in engine.partitions where isBehind || !partition.isLearned {
       let generation = try step.generation(of: partition, creating: false, in: &transaction)

@@ -122,7 +122,7 @@ final class Writer {
   /// Commits the last group, closes the file, and resumes all waiters.
   private func stop() {
     isStopping = true
-    commitStaged()
+    commitLast()
     engine.mode = .closed
     engine.failWaiters(engine.closedError("wait for a commit"))
     if let historyReport { report(historyReport) }

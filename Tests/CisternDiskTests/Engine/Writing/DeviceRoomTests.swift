@@ -209,6 +209,31 @@ import Testing
   }
 
   @Test(arguments: [true, false])
+  func `the last commit removes the older record of a write that it gives up`(isExit: Bool) async throws {
+    let scratch = TemporaryDirectory()
+    let (tier, cache) = try await openFull(scratch, delivered: DeliveredReports())
+    cache.put("large", bytes("older"))
+    try await tier.flush()
+    #expect(cache.get("large") == bytes("older"))
+    // Above an eighth of the present size, and too small to be committed at once.
+    cache.put("large", value(1, size: 400_000))
+    if isExit {
+      // The exit handler of the process does this. A store that is left open then has nothing to commit.
+      let engine = tier.engine
+      engine.exitPhase = .asked
+      engine.monitor.change { $0.isAsked = true }
+      while engine.exitPhase != .done { await Task.yield() }
+      #expect(engine.stagedCount.load(ordering: .relaxed) == 0)
+    }
+    tier.withdraw()
+    let reopened = try openTier(scratch)
+    let found = try reopened.cache()
+    #expect(found.get("large") == nil && found.get("small") == value(1, size: 1000))
+    #expect(reopened.checkInvariants() == [])
+    try await reopened.close()
+  }
+
+  @Test(arguments: [true, false])
   func `a write that is too large for a full device is refused without evictions`(isAlone: Bool) async throws {
     let scratch = TemporaryDirectory()
     let delivered = DeliveredReports()

@@ -175,7 +175,7 @@ import Testing
       _ = writes.insert(
         StagedEntry(
           write: write, ticket: CommitTicket(number: UInt64(number)),
-          clearCount: ClearCount(number: UInt16(clearCount)), size: write.stagedSize))
+          clearCount: ClearCount(number: UInt16(clearCount))))
     }
     let changes = PartitionChanges(
       partition: partition, clearCount: 1, clears: false, writes: [writes], links: BatchLinks())

@@ -33,6 +33,41 @@ import Testing
     try await tier.close()
   }
 
+  @Test func `a partition that another process clears while it is opened is read again`() async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch, interval: .unreachable)
+    try tier.cache("late").put("k", bytes("cleared"))
+    try await tier.close()
+    let reopened = try openTier(scratch, interval: .unreachable)
+    let (engine, cache) = (reopened.engine, try reopened.cache("other"))
+    let new = engine.newPartition(named: "late")
+    let file = try #require(engine.file)
+    var extents: ExtentState?
+    try file.withStep(StepContext(), &extents) { (step, transaction) throws(LMDBError) in
+      try step.removeAll(of: Partition(name: "late"), in: &transaction.transaction)
+      try step.finish(in: &transaction)
+    }
+    // The writer notices the other process, and does not know the partition.
+    cache.put("k", bytes("other"))
+    try await reopened.flush()
+    #expect(engine.enter(new, named: "late") == nil)
+    #expect(try reopened.cache("late").get("k") == nil && cache.get("k") == bytes("other"))
+    try await reopened.close()
+  }
+
+  @Test func `a partition that is opened between commits of this process is not read again`() async throws {
+    let scratch = TemporaryDirectory()
+    let tier = try openTier(scratch, interval: .unreachable)
+    let cache = try tier.cache("other")
+    cache.put("k", bytes("first"))
+    try await tier.flush()
+    let new = tier.engine.newPartition(named: "late")
+    cache.put("k", bytes("second"))
+    try await tier.flush()
+    #expect(tier.engine.enter(new, named: "late") != nil)
+    try await tier.close()
+  }
+
   @Test func `a fetch is compared with another process's invalidation that has the version of an aborted commit`()
     async throws
   {
