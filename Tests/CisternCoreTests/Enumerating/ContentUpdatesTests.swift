@@ -203,23 +203,6 @@ struct ContentUpdatesTests {
     }
   }
 
-  @Test func `contents that cannot be read fail, and are not taken for absent`() throws {
-    try SeededExecutor.run(seed: 0) { executor in
-      let subject = try subject(.twoTiers, on: executor)
-      subject.cache["k"] = 1
-      subject.cache.trim(toCost: 0)
-      subject.tier?.setMode(.degraded)
-      var updates = subject.cache.contentUpdates(.keys(["k"])).makeAsyncIterator()
-      guard case .failed(let error)? = await updates.next() else { throw Broken() }
-      try #require(error.code == .diskFailed)
-      subject.tier?.setMode(.active)
-      let fold = ContentFold()
-      var iterator = subject.cache.contentUpdates(.keys(["k"])).makeAsyncIterator()
-      await Self.takeInitial(&iterator, into: fold)
-      try #require(fold.contents == ["k": 1] && fold.findings == [])
-    }
-  }
-
   @Test func `a full buffer is dropped, and the contents are enumerated again`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try subject(.memory, on: executor)
