@@ -120,9 +120,7 @@ extension OptimisticEdits {
     if !timing.isForever { lifetimes.noteDeadline() }
     let preparedValue = edited.shown.map { PreparedValue(value: $0, cost: cost(ofShown: $0), timing: timing) }
     var intent = intent(showing: edited, confirmed.confirmation, replacing: snapshot, after: change)
-    // As without edits, a lifetime of zero removes the confirmed value.
-    let isRemoval = confirmed.confirmation == .refused && confirmed.encodingError == nil
-    intent.effect = isRemoval && options.effect == .addition ? .replacement : options.effect
+    intent.effect = options.effect
     var write = PreparedWrite<Key, Value>(
       .show(intent), EntryWrite(preparedValue, if: condition(of: edited, confirmed.confirmation, replacing: snapshot)),
       staged: confirmed.staged, keyBytes: keyBytes)

@@ -14,7 +14,7 @@ public struct StoreVerification: Sendable {
       case danglingOrder
       /// A record of a generation that is neither live nor dead. No reader sees it.
       case strayRecord
-      /// A stored count that differs from the actual one.
+      /// A stored count that differs from the actual one. In a dense file, the number of records is compared alone.
       case wrongCount
       /// A file that cannot be read completely.
       case unreadable

@@ -48,10 +48,12 @@ struct BatchThreadsTests {
     let store = try Store(secondTier: FaultInjectingTier(commits: .immediate), memoryLimit: .mebibytes(1))
     let texts = try store.cache("texts", of: String.self, keyedBy: Int.self)
     let others = try store.cache("others", of: String.self, keyedBy: Int.self)
+    let done = Recorder<Bool>()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
+        defer { done.record(true) }
         // The length of a text is its number.
-        for number in 1...300 {
+        for number in 1...1_000 {
           let text = String(repeating: "t", count: number)
           try store.batch { batch in
             for key in 0..<30 {
@@ -63,8 +65,9 @@ struct BatchThreadsTests {
       }
       for number in 0..<2 {
         group.addTask {
-          var greatest = 0
-          for round in 0..<3_000 {
+          var (greatest, round) = (0, 0)
+          while done.count == 0 {
+            round += 1
             let cache = (round + number) % 2 == 0 ? texts : others
             let length = cache.withBytes(forKey: round * 7 % 30) { $0.byteCount } ?? 0
             try #require(length >= greatest)
