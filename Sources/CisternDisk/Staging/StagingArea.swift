@@ -53,12 +53,14 @@ final class StagingArea: Sendable {
       isCommittingVoid ? nil : committing.entry(forKey: key, hash: hash)
     }
 
-    /// Puts a write into `fresh`. Returns the write of the same key that it replaces, and whose tickets it takes.
+    /// Puts a write into `fresh`. Returns the write of the same key that it replaces. It takes the tickets of that
+    /// write, and joins its batch unless it has one.
     mutating func put(_ entry: inout StagedEntry, hash: UInt64) -> StagedEntry? {
       guard var replaced = fresh.set(entry, hash: hash) else {
         freshBytes += entry.size
         return nil
       }
+      entry.batch = entry.batch ?? replaced.batch
       entry.takeTickets(of: &replaced)
       _ = fresh.set(entry, hash: hash)
       freshBytes += entry.size - replaced.size
@@ -110,12 +112,11 @@ final class StagingArea: Sendable {
       var entry = StagedEntry(
         write: taken, ticket: ticket, clearCount: clearCount, batch: batch, condition: instead?.condition)
       let replaced = shard.put(&entry, hash: hash)
-      guard let replaced, let batchOfReplaced = replaced.batch, batchOfReplaced != batch else {
+      guard let batch, let other = replaced?.batch, other != batch else {
         return (entry, instead == nil, false, replaced, clear)
       }
-      if let batch { links.withLock { $0.join(batch, batchOfReplaced) } } else { entry.batch = batchOfReplaced }
-      _ = shard.fresh.set(entry, hash: hash)
-      return (entry, instead == nil, batch != nil, replaced, clear)
+      links.withLock { $0.join(batch, other) }
+      return (entry, instead == nil, true, replaced, clear)
     }
     return change(staging: entry, isTaken: isTaken, joinsBatches: joins, replacing: replaced, clear)
   }
@@ -150,11 +151,8 @@ final class StagingArea: Sendable {
       let isOfSet = clear == nil && fresh?.write.isSet == true
       var entry = StagedEntry(
         write: write.rewriting(aSetValue: isOfSet), ticket: ticket, clearCount: clearCount, condition: condition)
-      if let fresh, clear == nil {
-        entry.batch = fresh.batch
-        // The replaced record is not on disk yet: the condition of the write that would bring it there applies.
-        entry.takeCondition(of: fresh)
-      }
+      // A replaced record is not on disk yet: the condition of the write that would bring it there applies.
+      if let fresh, clear == nil { entry.takeCondition(of: fresh) }
       let replaced = shard.put(&entry, hash: hash)
       return (entry, replaced, clear)
     }
