@@ -126,7 +126,7 @@ extension Cache {
   ) throws(CisternError) -> AppliedWrite<Value> {
     let hashed = table.hashed(key)
     // A write that depends on the cached value reads it, and notices its end.
-    if !dependsOnCached, observers.isObserved { records.endUnnoticed(hashed, isCounted: false) }
+    if !dependsOnCached { records.noticeExpiry(of: hashed) }
     if storesPlainly, !dependsOnCached, expiry == nil, tags?.isEmpty ?? true {
       // The main path of sets: the value is not encoded, and usually needs no decision.
       let cost = UInt32(clamping: max(1, weigher?(value) ?? 1))
@@ -142,7 +142,7 @@ extension Cache {
   @inlinable
   @inline(never)
   func setWithoutOptions(_ value: Value, for key: HashedKey<Key>) {
-    if observers.isObserved { records.endUnnoticed(key, isCounted: false) }
+    records.noticeExpiry(of: key)
     let encoded = writes.encode(value, for: key, expiry: nil, tags: [])
     if writes.store(encoded, of: key, options: StoringOptions(if: .unedited)) != nil { return }
     // Unconfirmed edits lie over the key. An error was reported.

@@ -49,11 +49,8 @@ extension ConditionalWriter {
 
   /// Returns the effect of a new lifetime of the stored value.
   private func effect(of renewed: EncodedValue<Value>, over stored: ReadValue<Value>) -> WriteEffect {
-    if let preparedValue = renewed.preparedValue {
-      return preparedValue.timing.tags == stored.timing.tags ? .maintenance : .addition
-    }
-    // A lifetime of zero removes the key.
-    return renewed.encodingError == nil ? .replacement : .addition
+    if renewed.removesKey { return .replacement }
+    return renewed.preparedValue?.timing.tags == stored.timing.tags ? .maintenance : .addition
   }
 
   /// Removes the value of a key because its fetch says so, if the entry is still the flight's.

@@ -98,9 +98,8 @@ extension ConditionalWriter {
     }
     let isSame = snapshot.usable.map { isEqual?($0, value) ?? false } ?? false
     let encoded = writes.encode(value, for: key, options.writeOptions)
-    // A lifetime of zero removes the key. Later values are not merged with values whose fetches began before.
-    let isRemoval = encoded.preparedValue == nil && encoded.encodingError == nil
-    let effect = isRemoval && options.effect == .addition ? WriteEffect.replacement : options.effect
+    // Values whose fetches began before a removal are not merged with later ones.
+    let effect = encoded.removesKey && options.effect == .addition ? WriteEffect.replacement : options.effect
     let store = StoringOptions<Value>(
       if: snapshot.condition, effect: effect, isAnnounced: !isSame, context: options.context)
     let write = PreparedWrite<Key, Value>(encoded, options: store)

@@ -14,4 +14,8 @@ struct EncodedValue<Value: Sendable>: Sendable {
     self.staged = staged
     self.encodingError = encodingError
   }
+
+  /// Whether the write removes the key, because the lifetime of the value is zero.
+  @inlinable
+  var removesKey: Bool { preparedValue == nil && encodingError == nil }
 }

@@ -8,8 +8,7 @@ extension Loader {
   @inlinable
   @inline(never)
   func fail(_ flight: Flight<Value>, of key: HashedKey<Key>, _ outcome: FlightOutcome<Value>) {
-    let isOwn = table.end(flight, forKey: key.key, hash: key.hash, pause: retryPause(after: outcome))
-    if !isOwn { flight.noteDisowned() }
+    let isOwn = table.endWithoutStoring(flight, of: key, pause: retryPause(after: outcome))
     guard case .failed(let error) = outcome else { return flight.complete(outcome) }
     flight.complete(.failed(noteFailure(of: flight, of: key, error, isOwn: isOwn)))
   }

@@ -34,9 +34,18 @@ extension EntryTable {
   /// Ends a flight whose result is not stored, before it completes.
   ///
   /// The entry must not wait for the flight any more. A load with an older value learns if a write has taken the entry.
+  ///
+  /// - Parameters:
+  ///   - flight: The flight.
+  ///   - key: The key.
+  ///   - pause: The time during which an older value is not due for a refresh; nil for none.
+  /// - Returns: Whether the entry belonged to the flight, and has no flight now.
   @usableFromInline
-  func endWithoutStoring(_ flight: Flight<Value>, of key: HashedKey<Key>) {
-    if !end(flight, forKey: key.key, hash: key.hash) { flight.noteDisowned() }
+  @discardableResult
+  func endWithoutStoring(_ flight: Flight<Value>, of key: HashedKey<Key>, pause: RetryPause? = nil) -> Bool {
+    let isOwn = end(flight, forKey: key.key, hash: key.hash, pause: pause)
+    if !isOwn { flight.noteDisowned() }
+    return isOwn
   }
 
   /// Creates a flight for a key. The load that leads the flight registers it in the entry.

@@ -1,7 +1,3 @@
-import CisternTesting
-import Cistern
-import Foundation
-
 extension Client {
   /// The inverse of the fraction of reads that check every byte of the value. The other reads check only the stamp.
   private static let thoroughness = 16
