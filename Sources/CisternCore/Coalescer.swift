@@ -104,12 +104,12 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     // The two branches differ only in the executor. A task without an executor preference is faster at each switch.
     // A shared closure would add another closure and an asynchronous frame.
     if let taskExecutor = flightOptions.taskExecutor {
-      flight.work.run(
+      flight.work.attach(
         Task(executorPreference: taskExecutor, priority: priority) { [table] in
           await Self.runFlight(flight, forKey: key, hash: hash, in: table, fetch: fetch)
         })
     } else {
-      flight.work.run(
+      flight.work.attach(
         Task(priority: priority) { [table] in
           await Self.runFlight(flight, forKey: key, hash: hash, in: table, fetch: fetch)
         })
@@ -135,9 +135,9 @@ public final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendabl
   ///
   /// - Parameter key: The key.
   public func forget(_ key: Key) {
-    table.write(EntryWrite(nil, if: .always), to: table.hashed(key)) { _, _ in .forget }
+    table.write(MemoryWrite(nil, if: .always), to: table.hashed(key)) { _, _ in .forget }
   }
 
   /// The number of keys with a flight that can be joined. This takes all locks at once, so use it for checks only.
-  public var flightCount: Int { table.snapshot().inProgressCount }
+  public var flightCount: Int { table.totals().inProgressCount }
 }

@@ -65,7 +65,7 @@ extension Cache {
 
   @inlinable
   func write(_ batch: Batch<Key, Value>, context: WriterContext?) throws(CisternError) -> WriteOutcome {
-    try conditional.writeTogether(batch.keys, context: context, dependsOnCached: dependsOnCached) {
+    try conditionalWriter.writeTogether(batch.keys, context: context, dependsOnCached: dependsOnCached) {
       key, snapshot throws(CisternError) in try plan(batch, key, snapshot)
     }
   }
@@ -76,10 +76,11 @@ extension Cache {
     _ batch: Batch<Key, Value>, _ key: Key, _ snapshot: ReadSnapshot<Key, Value>
   ) throws(CisternError) -> PlannedWrite<Value> {
     guard let write = batch.writes[key] else { return PlannedWrite(.keep) }
-    return try conditional.plan(write, conditional.keptTags.arriving(write.writeOptions), for: key, over: snapshot)
+    return try conditionalWriter.plan(
+      write, conditionalWriter.keptTags.arriving(write.writeOptions), for: key, over: snapshot)
   }
 
   /// The meaning of a batch's later writes of a key for the earlier ones.
   @inlinable
-  var layering: WriteLayering { conditional.merge == nil ? .replaces : .merges }
+  var layering: WriteLayering { conditionalWriter.merge == nil ? .replaces : .merges }
 }

@@ -5,5 +5,5 @@ extension Cache: StoreMember {
     table.findings()
   }
 
-  package func loseRecords(_ losses: [RecordLoss]) { records.loseRecords(losses) }
+  package func handleRecordLosses(_ losses: [RecordLoss]) { records.handleRecordLosses(losses) }
 }

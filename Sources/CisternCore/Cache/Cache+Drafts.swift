@@ -4,9 +4,9 @@ extension Cache {
 }
 
 extension Cache: DraftParent {
-  var merge: (@Sendable (Value, Value) throws -> Value)? { conditional.merge }
+  var merge: (@Sendable (Value, Value) throws -> Value)? { conditionalWriter.merge }
 
-  var isEqual: (@Sendable (Value, Value) -> Bool)? { conditional.isEqual }
+  var isEqual: (@Sendable (Value, Value) -> Bool)? { conditionalWriter.isEqual }
 
   func watch(_ key: Key) -> SeenKey<Value> {
     let hashed = table.hashed(key)
@@ -14,16 +14,16 @@ extension Cache: DraftParent {
     // The value is read for its tags: an invalidation that concerns it is a change of the key.
     let snapshot = records.snapshot(of: hashed)
     return SeenKey(
-      version: VersionBelow(snapshot.version), tags: conditional.keptTags.namedTags(of: snapshot),
+      version: VersionBelow(snapshot.version), tags: conditionalWriter.keptTags.namedTags(of: snapshot),
       value: isEqual == nil ? nil : snapshot.usable)
   }
 
   func read(_ key: Key) -> DraftReading<Value> {
     let hashed = table.hashed(key)
-    let keptTags = conditional.keptTags
+    let keptTags = conditionalWriter.keptTags
     if edits.isEmpty {
       let value = value(forKey: key)
-      let held = table.peek(key, hash: hashed.hash)
+      let held = table.peek(hashed)
       // Asked again: an edit may show the value that was read.
       if edits.isEmpty {
         guard let value else { return DraftReading(value: nil, tags: []) }
@@ -48,7 +48,7 @@ extension Cache: DraftParent {
     try policy.check(draft) { isConflict($0, of: draft) }
     var saved: [Key: SavedKey<Value>] = [:]
     // The values are needed for their tags, too.
-    let outcome = try conditional.writeTogether(draft.batch.keys, context: context, dependsOnCached: true) {
+    let outcome = try conditionalWriter.writeTogether(draft.batch.keys, context: context, dependsOnCached: true) {
       key, snapshot throws(CisternError) in try plan(draft, key, over: snapshot, policy, &saved)
     }
     return SavedDraft(outcome: outcome, keys: saved)
@@ -61,7 +61,7 @@ extension Cache: DraftParent {
   ) throws(CisternError) -> PlannedWrite<Value> {
     let version = VersionBelow(snapshot.version)
     let resolved = try draft.write(of: key, over: snapshot.usable, version: version, isEqual: isEqual, policy)
-    let tags = conditional.keptTags.namedTags(of: snapshot)
+    let tags = conditionalWriter.keptTags.namedTags(of: snapshot)
     saved[key] = SavedKey(version: version, tags: tags, isOwn: resolved.isOwn(inMergingCache: merge != nil))
     if isEqual != nil { saved[key]?.value = snapshot.usable }
     guard let write = resolved.write else { return PlannedWrite(.keep) }
@@ -72,7 +72,7 @@ extension Cache: DraftParent {
     let kept = snapshot.usable == nil ? draft.tags(below: key) : tags
     if snapshot.usable == nil { writeOptions = writeOptions.keepingTags(kept) }
     saved[key]?.tags = write.namedTags(over: kept)
-    let planned = try conditional.plan(write, writeOptions, for: key, over: snapshot)
+    let planned = try conditionalWriter.plan(write, writeOptions, for: key, over: snapshot)
     if isEqual != nil { saved[key]?.value = planned.replacement.value }
     return planned
   }

@@ -55,7 +55,7 @@ extension Cache {
     // The table knows that a key has edits only while the key is watched.
     table.watch(edit.key)
     defer { table.unwatch(edit.key) }
-    _ = conditional.edits.changeEdits(edit.key, options: edit.options) { queue, _ throws(Never) in
+    _ = conditionalWriter.optimisticEdits.changeEdits(edit.key, options: edit.options) { queue, _ throws(Never) in
       queue.add(EditQueue.Edit(number: edit.number, change: change))
       return .shows
     }
@@ -64,7 +64,8 @@ extension Cache {
       await secondTier?.partition.waitForRoom()
       return try confirm(edit, answer: answer)
     } catch {
-      let changed = conditional.edits.changeEdits(edit.key, options: edit.options) { queue, _ throws(Never) in
+      let changed = conditionalWriter.optimisticEdits.changeEdits(edit.key, options: edit.options) {
+        queue, _ throws(Never) in
         guard queue.contains(edit.number) else { return .nothing }
         queue.withdraw(edit.number)
         return .shows
@@ -77,7 +78,8 @@ extension Cache {
 
   private func confirm(_ edit: EditInProgress<Key>, answer: Value?) throws(CisternError) -> Value? {
     let number = edit.number
-    return try conditional.edits.changeEdits(edit.key, options: edit.options) { queue, usable throws(CisternError) in
+    return try conditionalWriter.optimisticEdits.changeEdits(edit.key, options: edit.options) {
+      queue, usable throws(CisternError) in
       guard queue.contains(number) else { return .nothing }
       // A value whose lifetime has ended does not come back, edited or not.
       let isGone = usable == nil && queue.base != nil
@@ -87,7 +89,7 @@ extension Cache {
         queue.confirm(number)
         return isFirst && !isGone ? .confirmsShownValue : .confirms
       }
-      queue.confirm(number, by: try conditional.merged(answer, over: usable, for: edit.key.key))
+      queue.confirm(number, by: try conditionalWriter.merged(answer, over: usable, for: edit.key.key))
       return .confirms
     }?.queue.base
   }

@@ -44,8 +44,8 @@ extension Cache {
   func invalidate(tag: String, context: WriterContext?) -> CommitTicket? {
     invalidate(.tag(tag), context: context) { _, tags in
       tags.contains(tag)
-    } add: { pending, number in
-      pending.add(tag: tag, number: number)
+    } add: { pending, version in
+      pending.add(tag: tag, at: version)
     }
   }
 
@@ -88,7 +88,7 @@ extension Cache {
   ///   - context: The writer, for ``Change/context``.
   ///   - batch: The invalidation of several partitions that this is a part of; nil for none.
   ///   - concerns: Returns whether the invalidation concerns a key whose value has these tags. Called under locks.
-  ///   - add: Adds the invalidation to the pending ones, by its number.
+  ///   - add: Adds the invalidation to the pending ones, with its version.
   /// - Returns: The results that the caller releases or reports outside the locks.
   @inlinable
   func stageInvalidation(
@@ -97,16 +97,16 @@ extension Cache {
   ) -> StagedInvalidation<Key, Value> {
     var result = StagedInvalidation<Key, Value>()
     table.invalidate { pending in
-      var number = pending.newest.next()
+      var version = pending.newest.next()
       if let partition = secondTier?.partition {
         let staged =
           if let batch { partition.stageInvalidation(invalidation, in: batch) } else {
             partition.stageInvalidation(invalidation)
           }
-        number = max(number, staged.version)
+        version = max(version, staged.version)
         result.ticket = staged.ticket
       }
-      add(&pending, number)
+      add(&pending, version)
     } concerns: {
       concerns($0, $1)
     } whileLocked: {
@@ -163,8 +163,8 @@ extension Cache {
     }
     let staged = stageInvalidation(.tag(tag), context: context, in: batch) { _, tags in
       tags.contains(tag)
-    } add: { pending, number in
-      pending.add(tag: tag, number: number)
+    } add: { pending, version in
+      pending.add(tag: tag, at: version)
     }
     return StagedRemoval(
       partition: secondTier?.partition, ticket: staged.ticket, ended: (staged.edited, staged.loss),

@@ -90,8 +90,8 @@ extension Cache where Key: CacheKey {
   fileprivate func invalidate(bytesPrefix bytes: [UInt8], context: WriterContext?) -> CommitTicket? {
     invalidate(.prefix(bytes), context: context) { key, _ in
       key.hasKeyBytesPrefix(bytes)
-    } add: { pending, number in
-      pending.add(prefix: bytes, number: number) { key, prefixes in
+    } add: { pending, version in
+      pending.add(prefix: bytes, at: version) { key, prefixes in
         key.withKeyBytes { prefixes.newestVersion(ofPrefixesOf: $0) }
       }
     }

@@ -181,8 +181,8 @@ extension EntryTable {
     switch lookUp(key.key, hash: key.hash, at: now, accepting: demand()) {
     case .hit(let value):
       return value
-    case .hitToNote(let value, let uses):
-      noteUse(uses)
+    case .hitToNote(let value, let lastAccess):
+      noteUse(lastAccess)
       return value
     case .absent, .stale, .expired:
       return nil

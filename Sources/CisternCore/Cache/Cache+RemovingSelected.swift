@@ -101,7 +101,7 @@ extension Cache {
   private func currentStatus(of hashed: HashedKey<Key>, in source: KeySource) -> KeyStatus {
     let key = hashed.key
     // The look also removes an entry of memory that a tag or a prefix has invalidated.
-    if let held = table.peek(key, hash: hashed.hash), !held.isGone(at: now()) { return .present }
+    if let held = table.peek(hashed), !held.isGone(at: now()) { return .present }
     if !edits.isEmpty, let edited = edits[key] {
       let hasConfirmed = edited.queue.base != nil && edited.timing.freshness(at: clock.now()) != .gone
       return edited.shown != nil || hasConfirmed ? .present : .hidden

@@ -3,12 +3,12 @@ extension Cache {
   ///
   /// Holds all locks of the cache while it adds up the counters: microseconds.
   public var statistics: CacheStatistics {
-    let snapshot = table.snapshot()
+    let totals = table.totals()
     var statistics = CacheStatistics(
-      counters: snapshot.counters, misses: snapshot.misses,
-      memory: table.budget.statistics(entryCount: snapshot.count, cost: snapshot.cost),
+      counters: totals.counters, misses: totals.misses,
+      memory: table.budget.statistics(entryCount: totals.count, cost: totals.cost),
       disk: secondTier?.partition.statistics)
-    statistics.inProgressCount = snapshot.inProgressCount
+    statistics.inProgressCount = totals.inProgressCount
     statistics.waiterCount = table.waiterCounts.suspended.load(ordering: .relaxed)
     statistics.cancellations = table.waiterCounts.cancelled.load(ordering: .relaxed)
     return statistics

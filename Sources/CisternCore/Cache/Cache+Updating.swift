@@ -59,7 +59,7 @@ extension Cache {
     secondTier?.partition.waitForRoom()
     var result: Result?
     let options = ReplacementOptions(WriteOptions(expiry: expiry, tags: tags), context: context)
-    _ = try conditional.readModifyWrite(table.hashed(key), options: options) { snapshot throws(Failure) in
+    _ = try conditionalWriter.readModifyWrite(table.hashed(key), options: options) { snapshot throws(Failure) in
       var value = snapshot.value
       result = try transform(&value)
       return Replacement(value)
@@ -134,7 +134,8 @@ extension Cache {
       var value = snapshot.value
       let result = try await transform(&value)
       try Task.checkCancellation()
-      if let written = conditional.compareAndSet(Replacement(value), of: hashed, replacing: snapshot, options: options)
+      if let written = conditionalWriter.compareAndSet(
+        Replacement(value), of: hashed, replacing: snapshot, options: options)
       {
         return (result, written)
       }

@@ -95,7 +95,7 @@ extension Cache {
     let hashed = table.hashed(key)
     // Most removals from memory alone need no decision.
     if secondTier == nil, table.remove(hashed, at: now()) { return }
-    conditional.remove(hashed, context: context)
+    conditionalWriter.remove(hashed, context: context)
   }
 
   /// Removes a key like ``removeValue(forKey:context:)``, and returns when the removal is on disk. No crash brings the
@@ -112,7 +112,7 @@ extension Cache {
   ) async throws(CisternError) {
     await secondTier?.partition.prepareToCommit()
     // Staged in any case: an earlier removal of the key may not have been committed yet.
-    let outcome = conditional.remove(table.hashed(key), stagesAlways: true, context: context) ?? .nothing
+    let outcome = conditionalWriter.remove(table.hashed(key), stagesAlways: true, context: context) ?? .nothing
     try await writes.waitForCommit(AppliedWrite(value: nil, outcome: outcome), of: key)
   }
 
@@ -147,7 +147,7 @@ extension Cache {
     if writes.store(encoded, of: key, options: StoringOptions(if: .unedited)) != nil { return }
     // Unconfirmed edits lie over the key. An error was reported.
     let options = ReplacementOptions(WriteOptions(expiry: nil, tags: nil), context: nil)
-    _ = try? conditional.mergeAndSet(value, for: key, options: options)
+    _ = try? conditionalWriter.mergeAndSet(value, for: key, options: options)
   }
 
   /// Stores a value of any kind. Not inlined, so that a plain set is short.
@@ -164,6 +164,6 @@ extension Cache {
     }
     // The value is merged with the cached one, or unconfirmed edits lie over the key.
     let options = ReplacementOptions(WriteOptions(expiry: expiry, tags: tags), context: context)
-    return try conditional.mergeAndSet(value, for: key, options: options)
+    return try conditionalWriter.mergeAndSet(value, for: key, options: options)
   }
 }

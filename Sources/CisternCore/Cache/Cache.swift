@@ -48,7 +48,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let edits: EditedKeys<Key, Value>
   @usableFromInline let writes: WritePipeline<Key, Value>
   @usableFromInline let records: SecondTierReader<Key, Value>
-  @usableFromInline let conditional: ConditionalWriter<Key, Value>
+  @usableFromInline let conditionalWriter: ConditionalWriter<Key, Value>
   @usableFromInline let loader: Loader<Key, Value>
   /// Keeps the second tier open as long as the cache exists, with or without its store.
   let shared: (any Sendable & AnyObject)?
@@ -97,13 +97,13 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     writes = WritePipeline(parts, configuration)
     storesPlainly = writes.storesPlainly
     records = SecondTierReader(parts, writes: writes, migrate: configuration.schema?.migrate)
-    conditional = ConditionalWriter(
+    conditionalWriter = ConditionalWriter(
       parts, records: records,
-      edits: OptimisticEdits(parts, records: records, keptTags: keptTags, isEqual: configuration.isEqual),
+      optimisticEdits: OptimisticEdits(parts, records: records, keptTags: keptTags, isEqual: configuration.isEqual),
       keptTags: keptTags, configuration)
-    dependsOnCached = conditional.dependsOnCached
+    dependsOnCached = conditionalWriter.dependsOnCached
     loader = Loader(
-      parts, conditional: conditional, settings: LoadSettings(configuration, events: parts.events),
+      parts, conditionalWriter: conditionalWriter, settings: LoadSettings(configuration, events: parts.events),
       flightOptions: EntryTable.FlightOptions(
         taskExecutor: storeParts.taskExecutor,
         completesAbandonedFlights: configuration.completesAbandonedFlights, hasSecondTier: storage.secondTier != nil))
@@ -139,7 +139,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       policy: storeParts.evictionPolicy, budget: budget, newestInvalidation: partition?.invalidationVersion ?? .zero,
       handlers: EntryTable.Handlers(
         isObserved: { [center = observers.center] in center.observerCount.load(ordering: .relaxed) > 0 },
-        evicted: { (key: Key, held: CachedValue<Value>) in
+        announceEviction: { (key: Key, held: CachedValue<Value>) in
           // A value that unconfirmed edits show is kept beside memory.
           if !edits.isEmpty, edits[key]?.shown != nil { return }
           let isTierClosed = partition?.mode == .closed
@@ -149,7 +149,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             PendingChange(
               .removed(key, cause), previous: .value(held.value), tags: ChangeTags(former: held.timing.tags)))
         },
-        unlocked: { if observers.isObserved { observers.deliver() } }))
+        deliverChanges: { if observers.isObserved { observers.deliver() } }))
     budget.add(table)
     return table
   }

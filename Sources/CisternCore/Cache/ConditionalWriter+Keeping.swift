@@ -70,13 +70,13 @@ extension ConditionalWriter {
     table.watch(key)
     defer { table.unwatch(key) }
     while true {
-      var snapshot = records.snapshot(of: key, isOwnOf: flight)
+      var snapshot = records.snapshot(of: key, readBy: flight)
       guard snapshot.flight != nil else { return false }
       // As without edits, the outcome removes also a record of a newer schema version.
       snapshot.hasForeignRecord = false
       let options = ReplacementOptions(WriteOptions())
       if let edited = snapshot.edited {
-        let write = edits.prepare(nil, below: edited, replacing: snapshot, of: key, options: options)
+        let write = optimisticEdits.prepare(nil, below: edited, replacing: snapshot, of: key, options: options)
         if writes.apply(write, to: key) != nil { return true }
       } else if compareAndSet(.remove, of: key, replacing: snapshot, options: options) != nil {
         return true
@@ -87,7 +87,7 @@ extension ConditionalWriter {
   /// Returns the value that callers get for one that a fetch announces: merged with the cached value, and with the
   /// unconfirmed edits of the key. Returns nil if they show no value.
   func shownValue(of incoming: Value, for key: HashedKey<Key>) -> Value? {
-    if let shown = edits.shownValue(over: incoming, of: key.key) { return shown }
+    if case .shows(let shown) = optimisticEdits.view(over: incoming, of: key.key) { return shown }
     guard merge != nil, let stored = records.storedValue(of: key) else { return incoming }
     // `merged` has reported the error. The caller learns only that the value was not announced.
     return try? merged(incoming, over: stored.value, for: key.key)

@@ -63,7 +63,7 @@ extension ConditionalWriter {
   func mergeAndPublish(_ fetched: FetchedValue<Key, Value>, since base: MergeBase<Key, Value>) throws -> Value {
     let (value, flight, key) = (fetched.value, fetched.flight, fetched.key)
     while !flight.isInvalidated {
-      let snapshot = records.snapshot(of: key, isOwnOf: flight)
+      let snapshot = records.snapshot(of: key, readBy: flight)
       let tags = writes.allTags(of: value, and: fetched.writeOptions.namedTags)
       let result: Value
       let isOvertaken = snapshot.flight == nil
@@ -78,7 +78,7 @@ extension ConditionalWriter {
         result = try merged(newer, over: value, for: key.key)
       } else {
         // The flight has no entry any more. Callers that joined it after an invalidation must not get the value.
-        table.noteInvalidation(of: flight, forKey: key.key, hash: key.hash, tags: tags)
+        table.noteInvalidation(of: flight, for: key, tags: tags)
         return value
       }
       var writeOptions = keptTags.arriving(fetched.writeOptions, over: snapshot, isNewer: isOvertaken)
@@ -108,7 +108,7 @@ extension ConditionalWriter {
     table.watch(key)
     defer { table.unwatch(key) }
     while true {
-      let snapshot = records.snapshot(of: key, isOwnOf: flight)
+      let snapshot = records.snapshot(of: key, readBy: flight)
       guard snapshot.flight != nil, !flight.isInvalidated else { return false }
       let options = ReplacementOptions(fetched.writeOptions)
       if let written = compareAndSet(.store(fetched.value), of: key, replacing: snapshot, options: options) {

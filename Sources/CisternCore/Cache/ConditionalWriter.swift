@@ -9,7 +9,7 @@ final class ConditionalWriter<Key: Hashable & Sendable, Value: Sendable>: Sendab
   @usableFromInline let reports: CacheReports
   @usableFromInline let records: SecondTierReader<Key, Value>
   @usableFromInline let writes: WritePipeline<Key, Value>
-  @usableFromInline let edits: OptimisticEdits<Key, Value>
+  @usableFromInline let optimisticEdits: OptimisticEdits<Key, Value>
   @usableFromInline let keptTags: KeptTags<Value>
   @usableFromInline let merge: (@Sendable (Value, Value) throws -> Value)?
   @usableFromInline let isEqual: (@Sendable (Value, Value) -> Bool)?
@@ -18,7 +18,8 @@ final class ConditionalWriter<Key: Hashable & Sendable, Value: Sendable>: Sendab
   var dependsOnCached: Bool { merge != nil || isEqual != nil }
 
   init(
-    _ parts: CacheParts<Key, Value>, records: SecondTierReader<Key, Value>, edits: OptimisticEdits<Key, Value>,
+    _ parts: CacheParts<Key, Value>, records: SecondTierReader<Key, Value>,
+    optimisticEdits: OptimisticEdits<Key, Value>,
     keptTags: KeptTags<Value>, _ configuration: CacheConfiguration<Value>
   ) {
     table = parts.table
@@ -26,7 +27,7 @@ final class ConditionalWriter<Key: Hashable & Sendable, Value: Sendable>: Sendab
     reports = parts.reports
     self.records = records
     writes = records.writes
-    self.edits = edits
+    self.optimisticEdits = optimisticEdits
     self.keptTags = keptTags
     merge = configuration.merge
     isEqual = configuration.isEqual
@@ -73,12 +74,12 @@ extension ConditionalWriter {
       // An equal value concerns no write that depends on the key. Other tags do: such a write would keep the older
       // ones.
       if case .store(.addition, isAnnounced: false) = write.intent,
-        write.entry.preparedValue?.timing.tags == snapshot.timing.tags
+        write.memoryWrite.preparedValue?.timing.tags == snapshot.timing.tags
       {
         write.intent = .store(effect: .maintenance, isAnnounced: false)
       }
       let outcome = writes.apply(write, to: key)
-      let shown = if let edits = write.edits { edits.edited.shown } else { Value?.some(value) }
+      let shown = if let shownEdits = write.shownEdits { shownEdits.edited.shown } else { Value?.some(value) }
       return outcome.map {
         AppliedWrite(value: shown, outcome: $0, encodingError: encodingError, timing: write.storedTiming)
       }
@@ -93,8 +94,8 @@ extension ConditionalWriter {
   ) -> (PreparedWrite<Key, Value>, encodingError: (any Error)?) {
     let options = keptTags.keepingTags(of: snapshot, options)
     if let edited = snapshot.edited {
-      let write = edits.prepare(value, below: edited, replacing: snapshot, of: key, options: options)
-      return (write, write.edits?.encodingError)
+      let write = optimisticEdits.prepare(value, below: edited, replacing: snapshot, of: key, options: options)
+      return (write, write.shownEdits?.encodingError)
     }
     let isSame = snapshot.usable.map { isEqual?($0, value) ?? false } ?? false
     let encoded = writes.encode(value, for: key, options.writeOptions)

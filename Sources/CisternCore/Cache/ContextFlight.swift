@@ -9,27 +9,27 @@ final class ContextFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The value that the cache held when the flight began.
   @usableFromInline let stored: ReadValue<Value>?
   @usableFromInline let flight: Flight<Value>
-  @usableFromInline let conditional: ConditionalWriter<Key, Value>
+  @usableFromInline let conditionalWriter: ConditionalWriter<Key, Value>
   /// Whether the fetch has ended. The flight may still be in progress, and a task of the fetch may have the context.
   @usableFromInline let fetchHasEnded = Atomic<Bool>(false)
 
   @inlinable
   init(
     _ flight: Flight<Value>, of key: HashedKey<Key>, stored: ReadValue<Value>?,
-    conditional: ConditionalWriter<Key, Value>
+    conditionalWriter: ConditionalWriter<Key, Value>
   ) {
     self.flight = flight
     self.key = key.key
     hash = key.hash
     self.stored = stored
-    self.conditional = conditional
+    self.conditionalWriter = conditionalWriter
   }
 
   private var hashedKey: HashedKey<Key> { HashedKey(key, hash: hash) }
 
   /// Whether the result of the fetch could be stored now.
   var isStorable: Bool {
-    !flight.isAbandoned && conditional.table.canPublish(flight, of: hashedKey, tags: stored?.timing.tags ?? [])
+    !flight.isAbandoned && conditionalWriter.table.canPublish(flight, of: hashedKey, tags: stored?.timing.tags ?? [])
   }
 
   /// Notes that the fetch has returned or thrown, after all its attempts.
@@ -39,7 +39,7 @@ final class ContextFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Gives a value to all waiters. Returns false if the fetch has ended, or if the flight takes no announcement.
   func announce(_ value: Value) -> Bool {
     guard !fetchHasEnded.load(ordering: .acquiring) else { return false }
-    guard let shown = conditional.shownValue(of: value, for: hashedKey) else { return false }
+    guard let shown = conditionalWriter.shownValue(of: value, for: hashedKey) else { return false }
     return flight.announce(shown)
   }
 }

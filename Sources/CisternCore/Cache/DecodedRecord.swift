@@ -4,7 +4,7 @@ struct DecodedRecord<Value: Sendable> {
   @usableFromInline let preparedValue: PreparedValue<Value>
   /// The record to write in place of the one that was read; nil for none.
   @usableFromInline let rewriting: Rewriting?
-  /// The read of a user's tier; nil for another tier.
+  /// The read of a custom tier; nil for another tier.
   @usableFromInline var read: ComparedRead?
 
   @inlinable

@@ -4,14 +4,14 @@ struct EncodedValue<Value: Sendable>: Sendable {
   /// The value for memory; nil if its lifetime is zero, or its size is not known.
   @usableFromInline let preparedValue: PreparedValue<Value>?
   /// The key's record for the second tier, or its removal; nil without a second tier.
-  @usableFromInline let staged: StagedWrite?
+  @usableFromInline let tierWrite: StagedWrite?
   /// The reason why the value cannot be on disk, if it could not be encoded.
   @usableFromInline let encodingError: (any Error)?
 
   @inlinable
-  init(preparedValue: PreparedValue<Value>?, staged: StagedWrite?, encodingError: (any Error)?) {
+  init(preparedValue: PreparedValue<Value>?, tierWrite: StagedWrite?, encodingError: (any Error)?) {
     self.preparedValue = preparedValue
-    self.staged = staged
+    self.tierWrite = tierWrite
     self.encodingError = encodingError
   }
 

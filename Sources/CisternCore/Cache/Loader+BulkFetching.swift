@@ -12,7 +12,7 @@ extension Loader {
       if !work.isCancelled { await run(led, for: request, by: work) }
       work.end()
     }
-    work.runInBulk(task) { for one in led { one.flight.abandonIfUnattended() } }
+    work.attachBulk(task) { for one in led { one.flight.abandonIfUnattended() } }
   }
 
   /// Fetches all keys with one call. Then publishes each key, or ends its flight as missing or failed, independently of

@@ -45,7 +45,7 @@ extension Loader {
     // A value that was stored after the key was found without one is not watched, and not passed to the fetch.
     let stored = base.flatMap { _ in records.storedValue(of: key, for: flight) }
     if let stored { base?.noteRead(tags: stored.timing.tags, by: flight) }
-    return ContextFlight(flight, of: key, stored: stored, conditional: conditional)
+    return ContextFlight(flight, of: key, stored: stored, conditionalWriter: conditionalWriter)
   }
 
   /// Applies the outcome of a fetch, and completes its flight.
@@ -79,7 +79,7 @@ extension Loader {
     case .keepStored:
       guard let stored = context.stored, let base else { throw nothingToKeep(key) }
       await secondTier?.partition.waitForRoom()
-      if conditional.keep(stored, readAt: base.version, as: outcome, of: flight, for: key) {
+      if conditionalWriter.keep(stored, readAt: base.version, as: outcome, of: flight, for: key) {
         flight.complete(.value(stored.value))
       } else {
         complete(flight, .value(stored.value), of: key)
@@ -102,7 +102,7 @@ extension Loader {
   /// Completes a flight whose result removes the older value.
   private func removeAndComplete(_ flight: Flight<Value>, _ outcome: FlightOutcome<Value>, of key: HashedKey<Key>) {
     // A flight that removed the value itself has left its entry, and no write has taken that.
-    guard conditional.removeFetched(key, by: flight) else { return complete(flight, outcome, of: key) }
+    guard conditionalWriter.removeFetched(key, by: flight) else { return complete(flight, outcome, of: key) }
     table.noteUnstoredResult(of: flight)
     flight.complete(outcome)
   }

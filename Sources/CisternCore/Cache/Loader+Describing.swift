@@ -44,8 +44,8 @@ extension Loader {
   func acceptsAnnouncement(
     of flight: Flight<Value>, for key: HashedKey<Key>, since invalidationVersion: InvalidationVersion
   ) -> Bool {
-    if case .some(nil) = records.shownByEdits(key.key) {
-      table.end(flight, forKey: key.key, hash: key.hash)
+    if case .shows(nil) = records.viewOfEdits(of: key.key) {
+      table.end(flight, of: key)
       return false
     }
     guard invalidationVersion > flight.invalidationVersion else { return true }

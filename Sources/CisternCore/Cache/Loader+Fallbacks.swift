@@ -44,7 +44,9 @@ extension Loader {
     let hasStoredFetch = flight.isCompleted && !flight.isFromSecondTier && flight.storedTiming != nil
     guard !hasStoredFetch || flight.isDisowned else { return nil }
     let demand = wait.waitLimits.policy.demand
-    if demand.acceptsFresh, let shown = records.loadedFromEdits(key, afterMiss: wait.countedMiss) { return shown }
+    if demand.acceptsFresh, case .shows(let shown) = records.loadedFromEdits(key, afterMiss: wait.countedMiss) {
+      return shown
+    }
     guard let read = records.storedValue(of: key) else { return nil }
     let isStale: Bool
     switch demand.verdict(on: read.timing.freshness(at: read.time)) {
@@ -89,7 +91,7 @@ extension Loader {
       let freshness = timing.freshness(at: time)
       return demand.permitsFallback(to: freshness) && !freshness.isFresh
     }
-    if let held = table.peek(key.key, hash: key.hash) { return isOlder(held.timing) ? Fallback(held) : nil }
+    if let held = table.peek(key) { return isOlder(held.timing) ? Fallback(held) : nil }
     guard secondTier != nil, let stored = records.storedValue(of: key), isOlder(stored.timing) else { return nil }
     return Fallback(
       CachedValue(value: stored.value, timing: stored.timing, isPersisted: true), isFromSecondTier: true)

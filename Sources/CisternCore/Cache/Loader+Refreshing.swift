@@ -41,7 +41,7 @@ extension SecondTierReader {
   fileprivate func hasPausedRecord(of key: HashedKey<Key>) -> Bool {
     guard let secondTier, !table.retryPauses.isEmpty,
       table.retryPauses.holds(for: key, at: lifetimes.clockTime()),
-      table.peek(key.key, hash: key.hash) == nil,
+      table.peek(key) == nil,
       case .usable(let found)? = interpretedRecord(of: key, in: secondTier),
       case .stale(_, refreshDue: false, _) = found.timing.freshness(at: lifetimes.clockTime())
     else { return false }

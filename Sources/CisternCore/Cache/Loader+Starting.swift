@@ -3,7 +3,7 @@ extension Loader {
   @inlinable
   @inline(never)
   func startOnExecutor(_ flight: Flight<Value>, for request: Request, priority: TaskPriority) {
-    flight.work.run(
+    flight.work.attach(
       Task(executorPreference: flightOptions.taskExecutor, priority: priority) { [self] in
         await run(flight, for: request)
       })

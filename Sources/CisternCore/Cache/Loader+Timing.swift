@@ -76,7 +76,7 @@ extension Loader {
   /// Ends a wait at its timeout.
   private func end(_ wait: Wait<Value>, for key: HashedKey<Key>) -> FlightOutcome<Value> {
     // An origin that hangs counts as one that fails. First: a caller that looks again must find the pause.
-    table.postponeRefresh(by: wait.flight, forKey: key.key, hash: key.hash, pause: retryPause())
+    table.postponeRefresh(by: wait.flight, of: key, pause: retryPause())
     let outcome = FlightOutcome<Value>.timedOut(stale: fallbackAfterTimeout(of: wait, key))
     // A caller without an older value leaves the flight as a cancelled one does.
     wait.flight.leave(wait.waiter, with: outcome)

@@ -142,7 +142,7 @@ extension Loader {
   /// Returns the older value, which the look-up did not count as a hit.
   private func loaded(_ older: Fallback<Value>, of wait: Wait<Value>, _ key: HashedKey<Key>) -> Loaded<Value> {
     // The value of unconfirmed edits is fresh.
-    if let shown = records.loadedFromEdits(key, afterMiss: wait.countedMiss) ?? nil { return shown }
+    if case .shows(let shown?) = records.loadedFromEdits(key, afterMiss: wait.countedMiss) { return shown }
     let source: Loaded<Value>.Source = older.isFromSecondTier ? .secondTier : .memory
     noteLateHit(of: wait, key, from: source, isStale: true)
     return records.described(older.held.value, older.held.timing, from: source, isStale: true)

@@ -21,7 +21,7 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let reports: CacheReports
   @usableFromInline let records: SecondTierReader<Key, Value>
   @usableFromInline let writes: WritePipeline<Key, Value>
-  @usableFromInline let conditional: ConditionalWriter<Key, Value>
+  @usableFromInline let conditionalWriter: ConditionalWriter<Key, Value>
   @usableFromInline let edits: EditedKeys<Key, Value>
   let events: EventRegistry<Key>
   @usableFromInline let settings: LoadSettings
@@ -30,21 +30,21 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let dependsOnCached: Bool
 
   init(
-    _ parts: CacheParts<Key, Value>, conditional: ConditionalWriter<Key, Value>, settings: LoadSettings,
+    _ parts: CacheParts<Key, Value>, conditionalWriter: ConditionalWriter<Key, Value>, settings: LoadSettings,
     flightOptions: EntryTable<Key, Value>.FlightOptions
   ) {
     table = parts.table
     secondTier = parts.secondTier
     lifetimes = parts.lifetimes
     reports = parts.reports
-    records = conditional.records
-    writes = conditional.writes
-    self.conditional = conditional
+    records = conditionalWriter.records
+    writes = conditionalWriter.writes
+    self.conditionalWriter = conditionalWriter
     edits = parts.edits
     events = parts.events
     self.settings = settings
     self.flightOptions = flightOptions
-    dependsOnCached = conditional.dependsOnCached
+    dependsOnCached = conditionalWriter.dependsOnCached
   }
 }
 
@@ -194,10 +194,10 @@ extension Loader {
           switch records.lookUp(for: flight, of: key, accepting: demand) {
           case .completed(let loaded):
             // The key needs no fetch, so it must not keep the fetch for the others alive.
-            work?.leaveOne()
+            work?.removeFlight()
             return .use(loaded)
           case .lookAgain:
-            work?.leaveOne()
+            work?.removeFlight()
             continue
           case .refreshing(let loaded): return .useAndRefresh(loaded, flight)
           case .nothing(let fallback): secondTierFallback = fallback
@@ -222,7 +222,7 @@ extension Loader {
     // The closure is written twice for speed. A task without an executor preference checks less at each switch. A
     // closure that is passed on needs another closure and an asynchronous frame.
     if flightOptions.hasTaskExecutor { return startOnExecutor(flight, for: request, priority: priority) }
-    flight.work.run(Task(priority: priority) { [self] in await run(flight, for: request) })
+    flight.work.attach(Task(priority: priority) { [self] in await run(flight, for: request) })
   }
 
   /// Runs the second half of a flight: fetches, publishes, and completes. Does nothing if all waiters left before it
@@ -263,7 +263,7 @@ extension Loader {
   @inline(__always)
   func publish(_ fetched: FetchedValue<Key, Value>, since base: MergeBase<Key, Value>?) async throws -> Value {
     await secondTier?.partition.waitForRoom()
-    if let base { return try conditional.mergeAndPublish(fetched, since: base) }
+    if let base { return try conditionalWriter.mergeAndPublish(fetched, since: base) }
     store(fetched)
     return fetched.value
   }
@@ -285,7 +285,7 @@ extension Loader {
       tags: fetched.options?.writeOptions.namedTags ?? [])
     records.noticeExpiry(of: key)
     let isStored = writes.store(encoded, of: key, options: StoringOptions(if: .own(flight))) != nil
-    if !isStored, !conditional.publishBelowEdits(fetched) { table.endWithoutStoring(flight, of: key) }
+    if !isStored, !conditionalWriter.publishBelowEdits(fetched) { table.endWithoutStoring(flight, of: key) }
     if let preparedValue = encoded.preparedValue {
       if isStored { flight.noteStored(preparedValue.timing) }
     } else {

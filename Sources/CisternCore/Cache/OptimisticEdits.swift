@@ -84,12 +84,11 @@ extension OptimisticEdits {
     return prepare(edited, replacing: snapshot, of: key, options: options, after: .confirms)
   }
 
-  /// Returns the value that the edits of a key make of a confirmed value, or `.some(nil)` if they show none. Returns
-  /// nil for a key without edits.
-  func shownValue(over confirmed: Value, of key: Key) -> Value?? {
-    guard var queue = records.edits.isEmpty ? nil : records.edits[key]?.queue else { return nil }
+  /// Returns the value that the edits of a key make of a confirmed value.
+  func view(over confirmed: Value, of key: Key) -> EditView<Value> {
+    guard var queue = records.edits.isEmpty ? nil : records.edits[key]?.queue else { return .unedited }
     queue.replaceBase(by: confirmed)
-    return .some(queue.shown())
+    return .shows(queue.shown())
   }
 
   /// Weighs and encodes, outside all locks.
@@ -122,10 +121,10 @@ extension OptimisticEdits {
     var intent = intent(showing: edited, confirmed.confirmation, replacing: snapshot, after: change)
     intent.effect = options.effect
     var write = PreparedWrite<Key, Value>(
-      .show(intent), EntryWrite(preparedValue, if: condition(of: edited, confirmed.confirmation, replacing: snapshot)),
-      staged: confirmed.staged, keyBytes: keyBytes)
+      .show(intent), MemoryWrite(preparedValue, if: condition(of: edited, confirmed.confirmation, replacing: snapshot)),
+      tierWrite: confirmed.tierWrite, keyBytes: keyBytes)
     write.recordCondition = confirmed.recordCondition
-    write.edits = ShownEdits(edited, encodingError: confirmed.encodingError)
+    write.shownEdits = ShownEdits(edited, encodingError: confirmed.encodingError)
     write.context = options.context
     return write
   }
@@ -133,7 +132,7 @@ extension OptimisticEdits {
   /// The write of the confirmed value below the edits.
   private struct ConfirmedWrite {
     /// The write of the second tier; nil for none.
-    var staged: StagedWrite?
+    var tierWrite: StagedWrite?
     /// The record that the write may remove; nil for any.
     var recordCondition: RecordCondition?
     /// The change of the confirmed value; nil for none.
@@ -149,7 +148,7 @@ extension OptimisticEdits {
   ) -> ConfirmedWrite {
     let encoded = edited.queue.base.map { writes.encode($0, for: key, options) }
     var confirmed = ConfirmedWrite(confirmation: .stored, encodingError: encoded?.encodingError)
-    confirmed.staged = encoded?.staged ?? (snapshot.hasForeignRecord ? nil : keyBytes.map { .removal(key: $0) })
+    confirmed.tierWrite = encoded?.tierWrite ?? (snapshot.hasForeignRecord ? nil : keyBytes.map { .removal(key: $0) })
     if encoded == nil { confirmed.confirmation = snapshot.usable == nil ? .stillAbsent : .removed }
     edited.timing = encoded?.preparedValue?.timing ?? .plain(until: .distantFuture)
     // A lifetime of zero, or a value whose size is not known: nothing is stored.
@@ -166,8 +165,8 @@ extension OptimisticEdits {
     guard edited.timing.freshness(at: lifetimes.clock.now()) == .gone else { return }
     edited.shown = nil
     // The record goes too: a read that finds it would announce its end again.
-    if confirmed.staged == nil {
-      confirmed.staged = keyBytes.map { .removal(key: $0) }
+    if confirmed.tierWrite == nil {
+      confirmed.tierWrite = keyBytes.map { .removal(key: $0) }
       confirmed.recordCondition = .ended(by: lifetimes.wallNow())
     }
   }

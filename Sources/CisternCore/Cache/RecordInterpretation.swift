@@ -1,6 +1,6 @@
 /// The use that a cache has for a record.
 @usableFromInline
-enum Interpretation<Value: Sendable> {
+enum RecordInterpretation<Value: Sendable> {
   /// Its value may be returned and put into memory.
   case usable(DecodedRecord<Value>)
   /// The record must be removed, for this reason. Indirect, because the identity is large, and look-ups copy the

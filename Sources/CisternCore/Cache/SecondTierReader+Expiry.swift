@@ -12,8 +12,8 @@ extension SecondTierReader {
   func endExpired(_ key: HashedKey<Key>, isCounted: Bool = true) {
     let keyBytes = secondTier?.bytes(key.key)
     var write = PreparedWrite<Key, Value>(
-      .expire(isCounted: isCounted), EntryWrite(nil, if: .expired(at: lifetimes.now())),
-      staged: keyBytes.map { .removal(key: $0) },
+      .expire(isCounted: isCounted), MemoryWrite(nil, if: .expired(at: lifetimes.now())),
+      tierWrite: keyBytes.map { .removal(key: $0) },
       keyBytes: keyBytes)
     write.recordCondition = .ended(by: lifetimes.wallNow())
     writes.apply(write, to: key)
@@ -35,8 +35,8 @@ extension SecondTierReader {
     // Another writer has stored a value since, and the look-up counts a hit.
     case .hit(let value):
       return value
-    case .hitToNote(let value, let uses):
-      writeUse(uses, of: key)
+    case .hitToNote(let value, let lastAccess):
+      writeUse(lastAccess, of: key)
       return value
     case .stale, .expired:
       return nil
@@ -60,11 +60,11 @@ extension SecondTierReader {
   @usableFromInline
   @inline(never)
   func endUnnoticed(_ key: HashedKey<Key>, isCounted: Bool) {
-    if let held = table.peek(key.key, hash: key.hash) {
+    if let held = table.peek(key) {
       if held.isGone(at: lifetimes.now()) { endExpired(key, isCounted: isCounted) }
       return
     }
-    guard let secondTier, shownByEdits(key.key) == nil,
+    guard let secondTier, !viewOfEdits(of: key.key).isEdited,
       let writeVersion = table.versionsIfUnheld(key)?.writeVersion,
       let metadata = secondTier.partition.metadata(of: secondTier.bytes(key.key).rawSpan), isEnded(metadata)
     else { return }

@@ -12,16 +12,17 @@ extension SecondTierReader {
   /// Returns the value that memory holds for a key, if the demand accepts it and no refresh must start. Counts no miss.
   @inlinable
   func findInMemory(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
-    guard case .held(let held, let isStale, let uses) = table.find(key, at: lifetimes.now(), accepting: demand) else {
+    guard case .held(let held, let isStale, let lastAccess) = table.find(key, at: lifetimes.now(), accepting: demand)
+    else {
       return nil
     }
-    return loaded(held, isStale: isStale, noting: uses, of: key)
+    return loaded(held, isStale: isStale, noting: lastAccess, of: key)
   }
 
   private func found(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
     switch table.find(key, at: lifetimes.now(), accepting: demand) {
-    case .held(let held, let isStale, let uses):
-      return loaded(held, isStale: isStale, noting: uses, of: key)
+    case .held(let held, let isStale, let lastAccess):
+      return loaded(held, isStale: isStale, noting: lastAccess, of: key)
     case .unaccepted:
       return nil
     case .absent(let condition):
@@ -33,8 +34,8 @@ extension SecondTierReader {
       case .absent(let condition):
         return findRecord(key, if: condition, accepting: demand)
       // Another writer has stored a value since, and the look-up counts a hit.
-      case .held(let held, let isStale, let uses):
-        return loaded(held, isStale: isStale, noting: uses, of: key)
+      case .held(let held, let isStale, let lastAccess):
+        return loaded(held, isStale: isStale, noting: lastAccess, of: key)
       case .unaccepted, .expired:
         return nil
       }
@@ -45,7 +46,7 @@ extension SecondTierReader {
   private func findRecord(
     _ key: HashedKey<Key>, if condition: WriteCondition<Value>, accepting demand: Demand
   ) -> Loaded<Value>? {
-    if let shown = loadedFromEdits(key) { return shown }
+    if case .shows(let shown) = loadedFromEdits(key) { return shown }
     guard let secondTier else { return nil }
     guard let interpretation = interpretedRecord(of: key, in: secondTier) else {
       // Another caller may have promoted the record in between.
@@ -68,23 +69,23 @@ extension SecondTierReader {
   /// - Parameters:
   ///   - key: The key.
   ///   - countedMiss: Whether the load counted a miss before it waited.
-  /// - Returns: The value; `.some(nil)` if the edits show none, and nil for a key without edits.
-  func loadedFromEdits(_ key: HashedKey<Key>, afterMiss countedMiss: Bool = false) -> Loaded<Value>?? {
-    guard !edits.isEmpty, let edited = edits[key.key] else { return nil }
-    guard let shown = edited.shown else { return .some(nil) }
+  /// - Returns: The value that the edits show.
+  func loadedFromEdits(_ key: HashedKey<Key>, afterMiss countedMiss: Bool = false) -> EditView<Loaded<Value>> {
+    guard !edits.isEmpty, let edited = edits[key.key] else { return .unedited }
+    guard let shown = edited.shown else { return .shows(nil) }
     table.count(key.hash) { counters in
       counters.memoryHits += 1
       if countedMiss { counters.lateHits += 1 }
     }
-    return described(shown, edited.shownTiming, from: .memory)
+    return .shows(described(shown, edited.shownTiming, from: .memory))
   }
 
   /// Returns a value of memory with its details, and notes its use in the second tier if one is given.
   @inlinable
   func loaded(
-    _ held: CachedValue<Value>, isStale: Bool, noting uses: LastAccess?, of key: HashedKey<Key>
+    _ held: CachedValue<Value>, isStale: Bool, noting lastAccess: LastAccess?, of key: HashedKey<Key>
   ) -> Loaded<Value> {
-    if let uses { writeUse(uses, of: key) }
+    if let lastAccess { writeUse(lastAccess, of: key) }
     return described(held.value, held.timing, from: .memory, isStale: isStale)
   }
 

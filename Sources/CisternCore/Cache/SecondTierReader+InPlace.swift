@@ -18,15 +18,16 @@ extension SecondTierReader {
   /// - Returns: The interpretation of the record; nil if the second tier has no record.
   @inlinable
   @inline(__always)
-  func interpretedRecord(of key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) -> Interpretation<Value>? {
+  func interpretedRecord(of key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) -> RecordInterpretation<Value>?
+  {
     if secondTier.absences != nil { return comparedRecord(of: key, in: secondTier) }
     return uncomparedRecord(of: key, in: secondTier)
   }
 
-  /// Reads a record as ``interpretedRecord(of:in:)`` does. Notes what a user's tier has answered before.
+  /// Reads a record as ``interpretedRecord(of:in:)`` does. Notes what a custom tier has answered before.
   @inlinable
   @inline(never)
-  func comparedRecord(of key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) -> Interpretation<Value>? {
+  func comparedRecord(of key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) -> RecordInterpretation<Value>? {
     let read = secondTier.absences?.beginRead(of: secondTier.bytes(key.key))
     let interpretation = uncomparedRecord(of: key, in: secondTier)
     guard case .usable(var found)? = interpretation else { return interpretation }
@@ -36,7 +37,7 @@ extension SecondTierReader {
 
   @inlinable
   @inline(__always)
-  func uncomparedRecord(of key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) -> Interpretation<Value>? {
+  func uncomparedRecord(of key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) -> RecordInterpretation<Value>? {
     if let decode = codec?.decodeInPlace { return interpretInPlace(key, in: secondTier, decode) }
     guard let record = secondTier.read(key.key) else { return nil }
     return interpret(record, of: key)
@@ -51,7 +52,7 @@ extension SecondTierReader {
   @inlinable
   func interpretInPlace(
     _ key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>, _ decode: (RawSpan) throws -> Value
-  ) -> Interpretation<Value>? {
+  ) -> RecordInterpretation<Value>? {
     var reading = InPlaceReading<Value>.noRecord
     secondTier.view(key.key) { metadata, bytes in
       guard metadata.schemaVersion == schemaVersion, !metadata.isNegative, metadata.idle == 0,
@@ -76,7 +77,8 @@ extension SecondTierReader {
 
   /// Reports a record that cannot be decoded, unless another process wrote it with another codec.
   @usableFromInline
-  func undecodable(_ record: RecordIdentity, of key: HashedKey<Key>, _ error: any Error) -> Interpretation<Value> {
+  func undecodable(_ record: RecordIdentity, of key: HashedKey<Key>, _ error: any Error) -> RecordInterpretation<Value>
+  {
     if let secondTier, secondTier.partition.namesOtherCodec(forVersion: schemaVersion) { return .foreign }
     reports.send(
       StoreReport(

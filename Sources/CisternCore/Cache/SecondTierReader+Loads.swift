@@ -171,7 +171,7 @@ extension SecondTierReader {
     beside flight: Flight<Value>, since invalidationVersion: InvalidationVersion, of key: HashedKey<Key>,
     accepting demand: Demand
   ) -> LookupBesideFlight<Value> {
-    if let shown = loadedFromEdits(key) { return shown.map { .loaded($0) } ?? .nothing(fallback: nil) }
+    if case .shows(let shown) = loadedFromEdits(key) { return shown.map { .loaded($0) } ?? .nothing(fallback: nil) }
     guard let secondTier, let interpretation = interpretedRecord(of: key, in: secondTier) else {
       return .nothing(fallback: nil)
     }

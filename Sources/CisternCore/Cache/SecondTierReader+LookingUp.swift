@@ -7,8 +7,8 @@ extension SecondTierReader {
     switch found {
     case .hit(let value):
       return value
-    case .hitToNote(let value, let uses):
-      writeUse(uses, of: key)
+    case .hitToNote(let value, let lastAccess):
+      writeUse(lastAccess, of: key)
       return value
     case .absent(let writeVersion, let invalidationVersion):
       return valueInSecondTier(
@@ -24,7 +24,7 @@ extension SecondTierReader {
   @inlinable
   @inline(__always)
   func valueInSecondTier(_ key: HashedKey<Key>, if condition: WriteCondition<Value>) -> Value? {
-    if let shown = shownByEdits(key.key) {
+    if case .shows(let shown) = viewOfEdits(of: key.key) {
       if shown != nil { table.count(key.hash) { $0.memoryHits += 1 } }
       return shown
     }
@@ -52,8 +52,8 @@ extension SecondTierReader {
     switch table.lookUp(key.key, hash: key.hash, at: lifetimes.now()) {
     case .hit(let value):
       return value
-    case .hitToNote(let value, let uses):
-      writeUse(uses, of: key)
+    case .hitToNote(let value, let lastAccess):
+      writeUse(lastAccess, of: key)
       return value
     case .absent, .stale, .expired:
       return nil
@@ -63,13 +63,13 @@ extension SecondTierReader {
   /// Whether a key has a fresh value in either tier. Does not count as a use in memory.
   @inlinable
   func contains(_ key: HashedKey<Key>) -> Bool {
-    if let held = table.peek(key.key, hash: key.hash) {
+    if let held = table.peek(key) {
       let now = lifetimes.now()
       if !held.isExpired(at: now) { return true }
       // A look-up reads the record only after the grace. Another process may have written or used it since.
       guard secondTier != nil, held.isGone(at: now) else { return false }
     }
-    if let shown = shownByEdits(key.key) { return shown != nil }
+    if case .shows(let shown) = viewOfEdits(of: key.key) { return shown != nil }
     guard let secondTier else { return false }
     var isThere = false
     var isOlder = false
@@ -80,7 +80,7 @@ extension SecondTierReader {
       isThere = metadata.schemaVersion == schemaVersion && !lifetimes.isExpired(metadata)
     }
     // As in a look-up, another reader may have promoted the value of a record that was evicted then.
-    if !hasRecord, let held = table.peek(key.key, hash: key.hash) { return !held.isExpired(at: lifetimes.now()) }
+    if !hasRecord, let held = table.peek(key) { return !held.isExpired(at: lifetimes.now()) }
     guard isOlder else { return isThere }
     // A look-up migrates the record.
     if value(table.lookUp(key.key, hash: key.hash, at: lifetimes.now()), of: key) != nil { return true }
@@ -98,7 +98,7 @@ extension SecondTierReader {
     guard let codec else { return nil }
     // An encoding error was reported when the value was stored.
     if edits.isEmpty {
-      let held = table.peek(key.key, hash: key.hash)
+      let held = table.peek(key)
       // Asked again: an edit may show the value that was seen.
       if edits.isEmpty {
         return held.flatMap { $0.isExpired(at: lifetimes.now()) ? nil : codec.shownBytes(of: $0.value) }

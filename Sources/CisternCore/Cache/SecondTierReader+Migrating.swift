@@ -5,7 +5,7 @@ extension SecondTierReader {
   /// transactions.
   @usableFromInline
   @inline(never)
-  func interpretOther(_ record: StoredRecord, of key: HashedKey<Key>) -> Interpretation<Value> {
+  func interpretOther(_ record: StoredRecord, of key: HashedKey<Key>) -> RecordInterpretation<Value> {
     let version = record.metadata.schemaVersion
     guard version < schemaVersion else { return .foreign }
     guard let timing = lifetimes.timing(of: record.metadata, pausedFor: key) else {
@@ -22,8 +22,8 @@ extension SecondTierReader {
       metadata.schemaVersion = schemaVersion
       metadata.isNegative = codec?.isAbsent(migrated) ?? false
       rewriting = Rewriting(
-        staged: .record(key: secondTier.bytes(key.key), metadata, bytes: bytes), replacing: record.identity,
-        isMigration: true)
+        tierWrite: .record(key: secondTier.bytes(key.key), metadata, bytes: bytes), replacing: record.identity,
+        for: .migration)
     }
     return .usable(DecodedRecord(PreparedValue(value: migrated, cost: cost, timing: timing), rewriting: rewriting))
   }

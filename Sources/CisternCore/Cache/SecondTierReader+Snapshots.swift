@@ -8,10 +8,10 @@ extension SecondTierReader {
   /// - Returns: The state of the key.
   @inlinable
   func snapshot(
-    of key: HashedKey<Key>, isOwnOf flight: Flight<Value>? = nil, readsValue: Bool = true
+    of key: HashedKey<Key>, readBy flight: Flight<Value>? = nil, readsValue: Bool = true
   ) -> ReadSnapshot<Key, Value> {
     if readsValue, observers.isObserved { endUnnoticed(key, isCounted: true) }
-    let watched = table.watched(key, isOwnOf: flight)
+    let watched = table.watched(key, readBy: flight)
     var snapshot = ReadSnapshot<Key, Value>(version: watched.version, flight: watched.isOwn ? flight : nil)
     if !edits.isEmpty, let edited = edits[key.key] {
       noteRead(edited.timing.tags, of: key, watched)
@@ -23,11 +23,11 @@ extension SecondTierReader {
       if !held.isGone(at: lifetimes.now()) {
         add(held.value, held.timing, to: &snapshot)
       } else {
-        return snapshotAfterExpiry(of: key, isOwnOf: flight)
+        return snapshotAfterExpiry(of: key, readBy: flight)
       }
     } else if let secondTier {
       guard let interpretation = interpretedRecord(of: key, in: secondTier) else {
-        return snapshotPromotedConcurrently(of: key, isOwnOf: flight) ?? snapshot
+        return snapshotPromotedConcurrently(of: key, readBy: flight) ?? snapshot
       }
       if case .usable(let found) = interpretation {
         noteRead(found.timing.tags, of: key, watched)
@@ -52,18 +52,18 @@ extension SecondTierReader {
   @usableFromInline
   @inline(never)
   func snapshotPromotedConcurrently(
-    of key: HashedKey<Key>, isOwnOf flight: Flight<Value>?
+    of key: HashedKey<Key>, readBy flight: Flight<Value>?
   ) -> ReadSnapshot<Key, Value>? {
-    table.peek(key.key, hash: key.hash) == nil ? nil : snapshot(of: key, isOwnOf: flight)
+    table.peek(key) == nil ? nil : snapshot(of: key, readBy: flight)
   }
 
   /// Ends the value of an entry whose time is up, and reads the key again. Another process may have written or used the
   /// record since.
   @usableFromInline
   @inline(never)
-  func snapshotAfterExpiry(of key: HashedKey<Key>, isOwnOf flight: Flight<Value>?) -> ReadSnapshot<Key, Value> {
+  func snapshotAfterExpiry(of key: HashedKey<Key>, readBy flight: Flight<Value>?) -> ReadSnapshot<Key, Value> {
     endExpired(key)
-    return snapshot(of: key, isOwnOf: flight)
+    return snapshot(of: key, readBy: flight)
   }
 
   /// An invalidation that concerns a value with these tags changes the version of the key from now on.

@@ -3,7 +3,7 @@ extension SecondTierReader {
   @inlinable
   func mayHaveStoredValue(of key: HashedKey<Key>) -> Bool {
     if secondTier != nil { return true }
-    if table.peek(key.key, hash: key.hash) != nil { return true }
+    if table.peek(key) != nil { return true }
     return !edits.isEmpty
   }
 
@@ -18,7 +18,7 @@ extension SecondTierReader {
   @inlinable
   func storedValue(of key: HashedKey<Key>, for flight: Flight<Value>? = nil) -> ReadValue<Value>? {
     if !edits.isEmpty, let edited = edits[key.key] { return storedValue(below: edited) }
-    let held = table.peek(key.key, hash: key.hash)
+    let held = table.peek(key)
     if held == nil, secondTier == nil { return nil }
     let time = lifetimes.clock.now()
     if held?.isPersisted ?? true, let record = secondTier?.read(key.key) {

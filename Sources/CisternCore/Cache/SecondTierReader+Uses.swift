@@ -9,20 +9,20 @@ extension SecondTierReader {
   /// waits.
   @usableFromInline
   @inline(never)
-  func writeUse(_ uses: LastAccess, of key: HashedKey<Key>) {
+  func writeUse(_ lastAccess: LastAccess, of key: HashedKey<Key>) {
     guard let secondTier, let record = secondTier.read(key.key), let rewriting = used(record, of: key.key) else {
       return
     }
-    apply(rewriting, to: key, if: .inUse(uses))
+    apply(rewriting, to: key, if: .inUse(lastAccess))
   }
 
   /// Notes a use of the value in memory, if the look-up did not.
   @usableFromInline
   func noteUse(of key: HashedKey<Key>) {
-    guard table.hasIdleTimes.load(ordering: .relaxed), let held = table.peek(key.key, hash: key.hash) else { return }
+    guard table.hasIdleTimes.load(ordering: .relaxed), let held = table.peek(key) else { return }
     let now = lifetimes.clock.now()
     held.noteUse(at: now)
-    if let uses = held.takeAccessForDisk(at: now) { writeUse(uses, of: key) }
+    if let lastAccess = held.takeAccessForDisk(at: now) { writeUse(lastAccess, of: key) }
   }
 
   /// Notes a use of a record that was read from the second tier alone.
@@ -41,7 +41,7 @@ extension SecondTierReader {
 
   private func apply(_ rewriting: Rewriting, to key: HashedKey<Key>, if condition: WriteCondition<Value>) {
     var write = PreparedWrite<Key, Value>(
-      .noteUse, EntryWrite(nil, if: condition), staged: rewriting.staged, keyBytes: nil)
+      .noteUse, MemoryWrite(nil, if: condition), tierWrite: rewriting.tierWrite, keyBytes: nil)
     write.recordCondition = .identity(rewriting.replaced)
     writes.apply(write, to: key)
   }
@@ -57,14 +57,14 @@ extension SecondTierReader {
   /// that was read, or nil for none.
   @usableFromInline
   func rewriting(of found: DecodedRecord<Value>, _ hit: RecordHit) -> Rewriting? {
-    guard hit != .uncounted, let uses = found.timing.uses else {
+    guard hit != .uncounted, let lastAccess = found.timing.lastAccess else {
       // A read that does not return the value is no use.
-      return found.rewriting.flatMap { $0.isMigration ? $0 : nil }
+      return found.rewriting.flatMap { $0.reason == .migration ? $0 : nil }
     }
     let now = lifetimes.clock.now()
-    uses.note(at: now)
+    lastAccess.note(at: now)
     guard let rewriting = found.rewriting else { return nil }
-    return rewriting.isMigration || uses.takeForDisk(at: now) ? rewriting : nil
+    return rewriting.reason == .migration || lastAccess.takeForDisk(at: now) ? rewriting : nil
   }
 
   /// Returns the same record with a new time of its last use. Returns nil if the tier takes no writes, or if another
@@ -76,7 +76,7 @@ extension SecondTierReader {
     var metadata = record.metadata
     metadata.lastUsed = lifetimes.wallTimeOfWrite()
     return Rewriting(
-      staged: .record(key: secondTier.bytes(key), metadata, bytes: record.bytes), replacing: record.identity,
-      isMigration: false)
+      tierWrite: .record(key: secondTier.bytes(key), metadata, bytes: record.bytes), replacing: record.identity,
+      for: .use)
   }
 }

@@ -33,7 +33,7 @@ final class SecondTierReader<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 extension SecondTierReader {
   /// Decodes a record, outside all locks and transactions.
   @inlinable
-  func interpret(_ record: StoredRecord, of key: HashedKey<Key>) -> Interpretation<Value> {
+  func interpret(_ record: StoredRecord, of key: HashedKey<Key>) -> RecordInterpretation<Value> {
     guard let codec else { return .unusable(.undecodable, record.identity) }
     // The metadata is read in place, because a copy of it is large.
     guard record.metadata.schemaVersion == schemaVersion else { return interpretOther(record, of: key) }
@@ -69,24 +69,20 @@ extension SecondTierReader {
     hit: RecordHit = .uncounted
   ) -> Promotion {
     // Memory cannot hold the value, and the key is absent there: nothing would change.
-    let rewriting = found.timing.uses == nil ? found.rewriting : rewriting(of: found, hit)
+    let rewriting = found.timing.lastAccess == nil ? found.rewriting : rewriting(of: found, hit)
     if case .untouched = condition, rewriting == nil, !table.canHold(found.preparedValue.cost) {
       table.count(key.hash) { $0.count(hit) }
       return .done
     }
-    var reason: RewriteReason?
-    if let rewriting {
-      reason = rewriting.isMigration ? .migration : .use
-      if rewriting.isMigration { secondTier?.partition.waitForRoom() }
-    }
+    if rewriting?.reason == .migration { secondTier?.partition.waitForRoom() }
     var keepsFlight = false
     if case .beside = condition { keepsFlight = true }
     // Before the critical section: the user's code makes the bytes.
     let mayBeLost = writes.mayHaveLostRecord(of: condition.witness, since: found.read)
     let keyBytes = mayBeLost ? secondTier?.bytes(key.key) : nil
     var write = PreparedWrite<Key, Value>(
-      .promote(keepsFlight: keepsFlight, rewriting: reason),
-      EntryWrite(found.preparedValue, if: condition, isNeeded: isNeeded, hit: hit), staged: rewriting?.staged,
+      .promote(keepsFlight: keepsFlight, rewriting: rewriting?.reason),
+      MemoryWrite(found.preparedValue, if: condition, isNeeded: isNeeded, hit: hit), tierWrite: rewriting?.tierWrite,
       keyBytes: keyBytes)
     write.recordCondition = rewriting.map { .identity($0.replaced) }
     write.read = found.read
@@ -98,20 +94,20 @@ extension SecondTierReader {
   /// Removes a record that cannot be used, unless the key was written since it was read.
   @usableFromInline
   func discard(
-    _ interpretation: Interpretation<Value>, of key: HashedKey<Key>, if condition: WriteCondition<Value>,
+    _ interpretation: RecordInterpretation<Value>, of key: HashedKey<Key>, if condition: WriteCondition<Value>,
     isCounted: Bool = true
   ) {
     guard let secondTier, case .unusable(let reason, let record) = interpretation else { return }
     let keyBytes = secondTier.bytes(key.key)
     var write = PreparedWrite<Key, Value>(
-      .discard(reason, isCounted: isCounted), EntryWrite(nil, if: condition), staged: .removal(key: keyBytes),
+      .discard(reason, isCounted: isCounted), MemoryWrite(nil, if: condition), tierWrite: .removal(key: keyBytes),
       keyBytes: keyBytes)
     write.recordCondition = .identity(record)
     writes.apply(write, to: key)
   }
 
   /// Handles records that the second tier lost. The tier calls it outside all locks and transactions.
-  func loseRecords(_ losses: [RecordLoss]) {
+  func handleRecordLosses(_ losses: [RecordLoss]) {
     guard let secondTier else { return }
     for loss in losses {
       guard let key = secondTier.key(loss.key).map({ table.hashed($0) }) else { continue }
@@ -120,24 +116,25 @@ extension SecondTierReader {
         cause = .evicted
         table.count(key.hash) { $0.diskEvictions += 1 }
       }
-      table.loseRecord(of: key) { isInMemory in
+      table.applyRecordLoss(of: key) { isInMemory in
         // Before the acknowledgment: an enumeration that does not find the loss in the tier must find it here.
         if isInMemory || !edits.isEmpty { table.walks.noteLoss(of: loss.key) }
         return secondTier.partition.acknowledgeLoss(of: loss.key.rawSpan)
       } decide: { had in
         var situation = WriteSituation(
           isInMemory: had != nil, willBeInMemory: false, isObserved: observers.isObserved)
-        situation.shownByEdits = shownByEdits(key.key).map { $0 != nil }
+        if case .shows(let shown) = viewOfEdits(of: key.key) { situation.shownByEdits = shown != nil }
         // Readers and observers take the record of a newer schema version as absent.
         situation.isObserved = situation.isObserved && loss.schemaVersion <= schemaVersion
-        let decision = WriteDecision.decide(.loseRecord(cause), in: situation, ask: { .absent }, stage: { .nothing })
+        let decision = WriteDecision.decide(
+          .noteRecordLoss(cause), in: situation, ask: { .absent }, stage: { .nothing })
         if let event = decision.event {
           observers.record(PendingChange(writes.change(event, of: key.key, to: nil), tags: .unknown))
         }
         return decision
       }
     }
-    if secondTier.partition.hasLostFile { loseFile(secondTier) }
+    if secondTier.partition.hasLostFile { handleFileLoss(secondTier) }
     writes.deliverChanges()
   }
 }
@@ -145,15 +142,12 @@ extension SecondTierReader {
 // MARK: Edits
 
 extension SecondTierReader {
-  /// Returns the value that the unconfirmed edits of a key show, if memory does not hold it; nil for a key without
-  /// edits.
+  /// Returns the value that the unconfirmed edits of a key show.
   @inlinable
-  func shownByEdits(_ key: Key) -> Value?? {
-    edits.isEmpty ? nil : shownByLiveEdits(key)
-  }
+  func viewOfEdits(of key: Key) -> EditView<Value> { edits.isEmpty ? .unedited : viewOfLiveEdits(of: key) }
 
   @usableFromInline
-  func shownByLiveEdits(_ key: Key) -> Value?? { edits[key].map(\.shown) }
+  func viewOfLiveEdits(of key: Key) -> EditView<Value> { edits[key].map { .shows($0.shown) } ?? .unedited }
 
   /// Returns whether the unconfirmed edits of a key show a value.
   @inlinable

@@ -5,7 +5,7 @@ package protocol StoreMember: AnyObject, Sendable {
   /// Checks the whole cache. Returns the violated invariants; a sound cache has none.
   func checkInvariants() -> [String]
   /// Handles records that the cache's partition lost. The tier calls it outside all locks and transactions.
-  func loseRecords(_ losses: [RecordLoss])
+  func handleRecordLosses(_ losses: [RecordLoss])
   /// Removes all values with a tag from memory, and stages their removal in the second tier. Runs no code of the user,
   /// except a key's.
   ///

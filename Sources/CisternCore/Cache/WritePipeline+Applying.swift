@@ -11,15 +11,15 @@ extension WritePipeline {
   @inline(never)
   func store(_ value: EncodedValue<Value>, of key: HashedKey<Key>, options: StoringOptions<Value>) -> WriteOutcome? {
     var outcome = WriteOutcome.nothing
-    let conditionHeld = table.write(EntryWrite(value.preparedValue, if: options.condition), to: key) {
+    let conditionHeld = table.write(MemoryWrite(value.preparedValue, if: options.condition), to: key) {
       cached, willBeInMemory in
       let situation = WriteSituation(
         isInMemory: cached != nil, willBeInMemory: willBeInMemory, isObserved: observers.isObserved)
       let decision = WriteDecision.store(options.effect, isAnnounced: options.isAnnounced, in: situation) {
-        presence(of: value.staged?.key)
+        presence(of: value.tierWrite?.key)
       } stage: {
-        guard let staged = value.staged else { return .nothing }
-        return stage(withVersion(staged, fetchedBy: options.condition.flight), in: nil, &outcome)
+        guard let tierWrite = value.tierWrite else { return .nothing }
+        return stage(withVersion(tierWrite, fetchedBy: options.condition.flight), in: nil, &outcome)
       }
       if let event = decision.event {
         record(
@@ -51,13 +51,13 @@ extension WritePipeline {
   func apply(
     _ write: PreparedWrite<Key, Value>, to key: HashedKey<Key>, _ effects: inout WriteEffects<Key, Value>
   ) -> Bool {
-    let conditionHeld = table.write(write.entry, to: key) {
+    let conditionHeld = table.write(write.memoryWrite, to: key) {
       givesUpLostRecord(write, &effects.outcome)
     } decide: { cached, willBeInMemory in
       let decision = decide(write, of: key.key, cached: cached, willBeInMemory: willBeInMemory, &effects)
       if let event = decision.event {
         let former = FormerValue(cached: cached, edited: effects.replacedEdits?.edited)
-        record(event, of: key.key, replacing: former, write.entry.preparedValue, context: write.context)
+        record(event, of: key.key, replacing: former, write.memoryWrite.preparedValue, context: write.context)
       }
       effects.isRefused = decision.counter == .refused
       return decision
@@ -104,10 +104,10 @@ extension WritePipeline {
     var situation = WriteSituation(
       isInMemory: cached != nil, willBeInMemory: willBeInMemory, isObserved: observers.isObserved)
     switch write.intent {
-    case .store, .promote, .discard, .expire, .noteUse, .loseRecord:
+    case .store, .promote, .discard, .expire, .noteUse, .noteRecordLoss:
       break
     case .remove, .show:
-      replaceEdits(of: key, by: write.edits, &effects)
+      replaceEdits(of: key, by: write.shownEdits, &effects)
       situation.shownByEdits = effects.replacedEdits.map { $0.edited.shown != nil }
     }
     let decision = WriteDecision.decide(write.intent, in: situation) {
@@ -115,12 +115,14 @@ extension WritePipeline {
       let isNeeded = effects.batch == nil || situation.isObserved || write.intent.dependsOnRecord
       return isNeeded ? presence(of: write.keyBytes) : .unknown
     } stage: {
-      guard let staged = write.staged else { return .nothing }
+      guard let tierWrite = write.tierWrite else { return .nothing }
       let withVersion =
-        write.intent.storesNewValue ? withVersion(staged, fetchedBy: write.entry.condition.flight) : staged
+        write.intent.storesNewValue ? withVersion(tierWrite, fetchedBy: write.memoryWrite.condition.flight) : tierWrite
       return stage(withVersion, if: write.recordCondition, in: effects.batch, &effects.outcome)
     }
-    if case .removed = decision.event, let edits = write.edits, write.staged == nil, !edits.hasConfirmedValue {
+    if case .removed = decision.event, let shownEdits = write.shownEdits, write.tierWrite == nil,
+      !shownEdits.hasConfirmedValue
+    {
       acknowledgeLoss(of: write.keyBytes)
       // A write of a batch has no condition.
       if effects.batch == nil { removeDamaged(write.keyBytes) }
@@ -151,7 +153,7 @@ extension WritePipeline {
 
   /// Whether a record loss of the cache is not acknowledged yet, or a loss was noted for this flight.
   ///
-  /// A user's tier does not tell its losses. A loss matters there if a caller has missed the record since the read
+  /// A custom tier does not tell its losses. A loss matters there if a caller has missed the record since the read
   /// began.
   @inlinable
   func mayHaveLostRecord(of flight: Flight<Value>?, since read: ComparedRead?) -> Bool {
@@ -168,7 +170,7 @@ extension WritePipeline {
   @inlinable
   func givesUpLostRecord(_ write: PreparedWrite<Key, Value>, _ outcome: inout WriteOutcome) -> Bool {
     guard case .promote = write.intent,
-      mayHaveLostRecord(of: write.entry.condition.witness, since: write.read), lacksRecord(write)
+      mayHaveLostRecord(of: write.memoryWrite.condition.witness, since: write.read), lacksRecord(write)
     else { return false }
     outcome = .recordLost
     return true
@@ -180,7 +182,7 @@ extension WritePipeline {
     // Without bytes, no record was lost before the critical section, and the lost one may be the key's.
     guard let keyBytes = write.keyBytes, let partition = secondTier?.partition else { return true }
     if partition.isLost(keyBytes.rawSpan) { return true }
-    let isNoted = write.entry.condition.witness?.hasLostRecord ?? false
+    let isNoted = write.memoryWrite.condition.witness?.hasLostRecord ?? false
     return isNoted && presence(of: keyBytes) != .readable
   }
 

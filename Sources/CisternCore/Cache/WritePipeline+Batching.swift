@@ -13,7 +13,7 @@ extension WritePipeline {
   func applyTogether(
     _ writes: [PreparedWrite<Key, Value>], to keys: [HashedKey<Key>], context: WriterContext?
   ) throws(CisternError) -> WriteOutcome? {
-    var parts = zip(keys, writes).map { BatchPart(key: $0, write: $1.entry, tags: $1.storedTiming?.tags) }
+    var parts = zip(keys, writes).map { BatchPart(key: $0, write: $1.memoryWrite, tags: $1.storedTiming?.tags) }
     let (reservation, isWhole) = table.fit(&parts)
     guard isWhole || secondTier != nil else { throw tooLargeForMemory }
     table.reserve(reservation)
@@ -64,7 +64,7 @@ extension WritePipeline {
       if let replaced = own.replacedEdits { effects.replacedEdits.append(replaced) }
       if let event = decision.event {
         let former = FormerValue(cached: cached[index], edited: own.replacedEdits?.edited)
-        let change = pending(event, of: key, replacing: former, write.entry.preparedValue)
+        let change = pending(event, of: key, replacing: former, write.memoryWrite.preparedValue)
         if event == .unannounced {
           observers.recordUnannounced(change)
         } else {
@@ -83,7 +83,7 @@ extension WritePipeline {
   @inlinable
   func checkSize(of writes: [PreparedWrite<Key, Value>]) throws(CisternError) {
     guard let partition = secondTier?.partition else { return }
-    try partition.checkBatch(of: writes.compactMap { $0.staged }, location: reports.location)
+    try partition.checkBatch(of: writes.compactMap { $0.tierWrite }, location: reports.location)
   }
 
   /// Returns the error of a batch that no tier would hold as a whole, or nil if a tier holds it. Memory does not hold

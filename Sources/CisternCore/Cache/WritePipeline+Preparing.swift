@@ -20,20 +20,20 @@ extension WritePipeline {
   ) -> EncodedValue<Value> {
     let keyBytes = secondTier?.bytes(key.key)
     guard let lifetime = lifetime(of: value, for: key, expiry: given, tags: named) else {
-      return EncodedValue(preparedValue: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
+      return EncodedValue(preparedValue: nil, tierWrite: keyBytes.map { .removal(key: $0) }, encodingError: nil)
     }
     let encoded = bytes(of: value, for: key)
     if let error = encoded.error, weigher == nil {
       // Its size is not known, and the limits could not count it.
-      return EncodedValue(preparedValue: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: error)
+      return EncodedValue(preparedValue: nil, tierWrite: keyBytes.map { .removal(key: $0) }, encodingError: error)
     }
     let cost = cost(of: value, encodedSize: encoded.size)
-    let staged: StagedWrite? = keyBytes.map { keyBytes in
+    let tierWrite: StagedWrite? = keyBytes.map { keyBytes in
       guard let bytes = encoded.bytes else { return .removal(key: keyBytes) }
       return record(of: value, key: keyBytes, bytes: bytes, cost: cost, lifetime)
     }
     return EncodedValue(
-      preparedValue: PreparedValue(value: value, cost: cost, timing: lifetime.timing), staged: staged,
+      preparedValue: PreparedValue(value: value, cost: cost, timing: lifetime.timing), tierWrite: tierWrite,
       encodingError: encoded.error)
   }
 
@@ -43,12 +43,12 @@ extension WritePipeline {
   ) -> EncodedValue<Value> {
     let keyBytes = secondTier?.bytes(key.key)
     guard let lifetime = lifetime(of: value, for: key, expiry: given, tags: named) else {
-      return EncodedValue(preparedValue: nil, staged: keyBytes.map { .removal(key: $0) }, encodingError: nil)
+      return EncodedValue(preparedValue: nil, tierWrite: keyBytes.map { .removal(key: $0) }, encodingError: nil)
     }
     let cost = max(1, record.metadata.cost)
-    let staged = keyBytes.map { self.record(of: value, key: $0, bytes: record.bytes, cost: cost, lifetime) }
+    let tierWrite = keyBytes.map { self.record(of: value, key: $0, bytes: record.bytes, cost: cost, lifetime) }
     return EncodedValue(
-      preparedValue: PreparedValue(value: value, cost: cost, timing: lifetime.timing), staged: staged,
+      preparedValue: PreparedValue(value: value, cost: cost, timing: lifetime.timing), tierWrite: tierWrite,
       encodingError: nil)
   }
 

@@ -147,20 +147,20 @@ extension Draft {
   /// - Returns: The write with its value.
   func shown(
     _ write: KeyWrite<Value>, of key: Key, from keyState: DraftState<Key, Value>.KeyState
-  ) -> DraftState<Key, Value>.ShownWrite {
+  ) -> DraftState<Key, Value>.ComputedWrite {
     shown(write, of: key, from: keyState, over: state.withLock { $0.ownReading(of: key)?.value })
   }
 
   /// Returns a write with the value that the draft shows after it, over an earlier value of the draft.
   private func shown(
     _ write: KeyWrite<Value>, of key: Key, from keyState: DraftState<Key, Value>.KeyState, over own: Value?
-  ) -> DraftState<Key, Value>.ShownWrite {
+  ) -> DraftState<Key, Value>.ComputedWrite {
     // A value that cannot be merged is shown unmerged. The save throws then.
     let shown = write.value(over: own) { incoming, earlier in
       guard let merge, let earlier else { return incoming }
       return (try? merge(earlier, incoming)) ?? incoming
     }
-    return DraftState.ShownWrite(key: key, keyState: keyState, write: write, shown: shown)
+    return DraftState.ComputedWrite(key: key, keyState: keyState, write: write, shown: shown)
   }
 
   /// Watches a key below, before its first read or write in this draft or in a draft of this one.

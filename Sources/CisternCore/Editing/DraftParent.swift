@@ -77,8 +77,8 @@ extension Draft: DraftParent {
   /// and the cache's.
   func plan(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>
-  ) throws(CisternError) -> (writes: [DraftState<Key, Value>.ShownWrite], saved: [Key: SavedKey<Value>]) {
-    var writes: [DraftState<Key, Value>.ShownWrite] = []
+  ) throws(CisternError) -> (writes: [DraftState<Key, Value>.ComputedWrite], saved: [Key: SavedKey<Value>]) {
+    var writes: [DraftState<Key, Value>.ComputedWrite] = []
     var saved: [Key: SavedKey<Value>] = [:]
     try policy.check(draft) { isConflict($0, of: draft) }
     for key in draft.batch.keys {

@@ -175,12 +175,12 @@ extension DraftState {
   /// was computed.
   ///
   /// Without a base, a save would notice no change below.
-  func accepts(_ writes: [ShownWrite]) -> Bool {
+  func accepts(_ writes: [ComputedWrite]) -> Bool {
     writes.allSatisfy { bases[$0.key] != nil && keyState(of: $0.key) == $0.keyState }
   }
 
   /// Adds writes. Returns nil, and adds none, if they cannot be added.
-  mutating func write(_ writes: [ShownWrite]) -> [Replaced]? {
+  mutating func write(_ writes: [ComputedWrite]) -> [Replaced]? {
     guard accepts(writes) else { return nil }
     return writes.map { one in
       writeCounts.add(to: one.key, replaces: one.write.replaces)
@@ -254,7 +254,7 @@ extension DraftState {
   /// - Returns: The former state, which the caller must release outside the lock, and the keys that the draft no
   ///   longer uses. Nil if a key was written since `later` was computed.
   mutating func endSaving(
-    _ saved: DraftState, _ keys: [Key: SavedKey<Value>], later: [ShownWrite]
+    _ saved: DraftState, _ keys: [Key: SavedKey<Value>], later: [ComputedWrite]
   ) -> (former: DraftState, unseen: [Key])? {
     let laterCount = batch.keys.count { writeCount(of: $0) != saved.writeCount(of: $0) }
     guard laterCount == later.count, later.allSatisfy({ keyState(of: $0.key) == $0.keyState }) else { return nil }

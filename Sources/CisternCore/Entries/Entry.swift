@@ -213,7 +213,7 @@ extension Entry {
     case .unheld(let earlier): !isEdited && entry?.held == nil && earlier == writeVersion
     case .beside(let flight, _): !isEdited && isOwn(flight, entry) && entry?.held == nil && !flight.hasNewerRecord
     case .expired(let now): entry?.held.map { $0.isGone(at: now) } ?? false
-    case .inUse(let uses): entry?.held.map { $0.isPersisted && $0.timing.uses === uses } ?? false
+    case .inUse(let lastAccess): entry?.held.map { $0.isPersisted && $0.timing.lastAccess === lastAccess } ?? false
     }
   }
 
@@ -240,7 +240,7 @@ extension Entry {
 
   /// Removes the value because it expired or was evicted. A flight that refreshes the value continues.
   @inlinable
-  static func loseValue(of entry: inout Entry?) {
+  static func removeValue(of entry: inout Entry?) {
     switch entry {
     case .ready: entry = nil
     case .refreshing(let refreshing): entry = .inProgress(refreshing.flight)

@@ -4,9 +4,9 @@ enum EntryChange: Sendable, Hashable {
   /// The value of the write, if memory holds one, replaces the older one. Otherwise, the entry has no value.
   case replace(Residency, keepsFlight: Bool)
   /// Removes the value. A flight that refreshes it continues.
-  case loseValue
+  case removeValue
   /// The second tier does not have the value any more.
-  case loseRecord
+  case noteRecordLoss
   /// Nothing.
   case unchanged
 }

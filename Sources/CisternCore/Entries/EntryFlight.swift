@@ -27,6 +27,6 @@ final class EntryFlight<Key: Hashable & Sendable, Value: Sendable>: Flight<Value
 
   @inlinable
   override func abandon() {
-    table.end(self, forKey: key, hash: hash)
+    table.end(self, of: HashedKey(key, hash: hash))
   }
 }

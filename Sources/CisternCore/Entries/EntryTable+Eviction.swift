@@ -42,17 +42,17 @@ extension EntryTable {
     for offset in 0..<shards.count {
       let index = (start + offset) & (shards.count - 1)
       // Released at the end of the iteration, outside the lock.
-      var gone = Shard<Key, Value>.EvictedEntries.nothing
-      defer { withExtendedLifetime(gone) {} }
+      var evicted = Shard<Key, Value>.EvictedEntries.nothing
+      defer { withExtendedLifetime(evicted) {} }
       let freed = shards.withShard(at: index) { shard -> Int? in
         defer { priorities.note(shard.policy.lowestDensity, of: index) }
         let freed = shard.evict(
-          keeping: .none, budget: budget, into: &gone, announcing: isObserved() ? evicted : nil)
+          keeping: .none, budget: budget, into: &evicted, announcing: isObserved() ? announceEviction : nil)
         if let freed { budget.release(cost: freed, count: 1) }
         return freed
       }
       if let freed {
-        unlocked()
+        deliverChanges()
         return freed
       }
     }
@@ -69,14 +69,14 @@ extension EntryTable {
   /// - Returns: The cost of the evicted entry, whose room is still reserved; nil if none was evicted.
   @inlinable
   @inline(never)
-  func evict(inShard index: Int, below density: Float, into gone: inout Shard<Key, Value>.EvictedEntries) -> Int? {
+  func evict(inShard index: Int, below density: Float, into evicted: inout Shard<Key, Value>.EvictedEntries) -> Int? {
     let freed: Int?? = shards.withShardIfAvailable(at: index) { shard in
       defer { priorities.note(shard.policy.lowestDensity, of: index) }
       guard let nominee = shard.policy.nominate(keeping: .none, in: shard.slots.evictionNodes),
         nominee.density < density
       else { return nil }
       // Asked inside this section: an observer may have read the victim since the caller entered its own section.
-      return shard.evict(nominee, budget: budget, into: &gone, announcing: isObserved() ? evicted : nil)
+      return shard.evict(nominee, budget: budget, into: &evicted, announcing: isObserved() ? announceEviction : nil)
     }
     return freed ?? nil
   }
@@ -117,7 +117,7 @@ extension EntryTable {
   ///     false if the key was written since.
   ///   - decide: Decides on the loss, inside the critical section, if the key was not written since. Takes the value
   ///     that memory holds.
-  func loseRecord(
+  func applyRecordLoss(
     of key: HashedKey<Key>, acknowledging acknowledge: (_ isInMemory: Bool) -> Bool,
     decide: (CachedValue<Value>?) -> WriteDecision
   ) {

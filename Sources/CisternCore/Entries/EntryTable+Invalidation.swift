@@ -32,16 +32,18 @@ extension EntryTable {
       for key in effects.endedEdits where shards.index(of: key.hash) == index {
         shard.versions.setEdited(false, key)
       }
-      if let loss = effects.loss { lose(loss, in: &shard, at: index) }
+      if let loss = effects.loss { apply(loss, in: &shard, at: index) }
     }
   }
 
   /// Marks a flight as invalidated if an invalidation since its start concerns its value. The value is not stored.
   ///
   /// Waiters that joined the flight after the invalidation then load again.
-  func noteInvalidation(of flight: Flight<Value>, forKey key: Key, hash: UInt64, tags: [String]) {
-    shards.withShard(of: hash) { shard in
-      if shard.invalidations.concerns(key, tags: tags, since: flight.invalidationVersion) { flight.noteInvalidation() }
+  func noteInvalidation(of flight: Flight<Value>, for key: HashedKey<Key>, tags: [String]) {
+    shards.withShard(of: key.hash) { shard in
+      if shard.invalidations.concerns(key.key, tags: tags, since: flight.invalidationVersion) {
+        flight.noteInvalidation()
+      }
     }
   }
 

@@ -65,16 +65,15 @@ extension EntryTable {
 
   /// Returns the value that memory holds for a key, expired or not. Does not count as a use.
   @inlinable
-  func peek(_ key: Key, hash: UInt64) -> CachedValue<Value>? {
-    let index = shards.index(of: hash)
-    let fingerprint = Self.fingerprint(hash)
+  func peek(_ key: HashedKey<Key>) -> CachedValue<Value>? {
+    let index = shards.index(of: key.hash)
     if shards.isSharable(at: index), let place = shards.beginSharing(at: index) {
-      let found = unsafe Shard.peekCurrent(key, in: shards.shard(at: index), fingerprint: fingerprint)
+      let found = unsafe Shard.peekCurrent(key.key, in: shards.shard(at: index), fingerprint: key.fingerprint)
       shards.endSharing(place, at: index)
       if case .found(let held) = found { return held }
     }
     return unsafe shards.withShardToRead(at: index) { shard, _ in
-      guard let number = unsafe shard.pointee.locate(key, fingerprint: fingerprint, budget: budget),
+      guard let number = unsafe shard.pointee.locate(key.key, fingerprint: key.fingerprint, budget: budget),
         let held = unsafe shard.pointee.slots[number].entry.held
       else { return nil }
       return held

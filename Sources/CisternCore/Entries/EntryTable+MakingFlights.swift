@@ -27,7 +27,7 @@ extension EntryTable {
   /// The flight leaves its entry first, so that a waiter that resumes and loads again starts a new flight.
   @inlinable
   func complete(_ flight: Flight<Value>, _ outcome: FlightOutcome<Value>, of key: HashedKey<Key>) {
-    end(flight, forKey: key.key, hash: key.hash)
+    end(flight, of: key)
     flight.complete(outcome)
   }
 
@@ -43,7 +43,7 @@ extension EntryTable {
   @usableFromInline
   @discardableResult
   func endWithoutStoring(_ flight: Flight<Value>, of key: HashedKey<Key>, pause: RetryPause? = nil) -> Bool {
-    let isOwn = end(flight, forKey: key.key, hash: key.hash, pause: pause)
+    let isOwn = end(flight, of: key, pause: pause)
     if !isOwn { flight.noteDisowned() }
     return isOwn
   }

@@ -22,10 +22,10 @@ extension EntryTable {
     while true {
       // Released at the end of the iteration, outside the lock.
       var replaced: Entry<Value>?
-      var gone = Shard<Key, Value>.EvictedEntries.nothing
+      var evicted = Shard<Key, Value>.EvictedEntries.nothing
       defer {
         withExtendedLifetime(replaced) {}
-        withExtendedLifetime(gone) {}
+        withExtendedLifetime(evicted) {}
       }
       let result = shards.withShard(at: index) { shard -> PlainWriteResult in
         guard shard.versions.isEmpty else { return .declined }
@@ -35,7 +35,7 @@ extension EntryTable {
         guard let number = shard.slots.find(key.key, fingerprint: key.fingerprint),
           shard.isInProgress(number, by: flight)
         else { return .declined }
-        let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &gone)
+        let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &evicted)
         if let short { return .short(short) }
         replaced = shard.completeEntry(number, with: value, cost: cost)
         shard.counters.stores += 1
@@ -43,7 +43,7 @@ extension EntryTable {
         return .done
       }
       // Another shard can have announced its eviction to an observer that registered during this call.
-      if !gone.isEmpty { unlocked() }
+      if !evicted.isEmpty { deliverChanges() }
       switch result {
       case .done: return true
       case .declined: return false

@@ -28,10 +28,10 @@ extension EntryTable {
     while true {
       // Released at the end of the iteration, outside the lock.
       var replaced: Entry<Value>?
-      var gone = Shard<Key, Value>.EvictedEntries.nothing
+      var evicted = Shard<Key, Value>.EvictedEntries.nothing
       defer {
         withExtendedLifetime(replaced) {}
-        withExtendedLifetime(gone) {}
+        withExtendedLifetime(evicted) {}
       }
       let setting = shards.withShard(at: index) { shard -> PlainWriteResult in
         guard shard.versions.isEmpty else { return .declined }
@@ -46,7 +46,7 @@ extension EntryTable {
         } else if budget.isLarge(cost), budget.isLargerThanOthers(cost) {
           return .declined
         } else if let short = insertNewEntry(
-          value, cost: cost, forKey: HashedKey(key, hash: hash), to: &shard, into: &gone)
+          value, cost: cost, forKey: HashedKey(key, hash: hash), to: &shard, into: &evicted)
         {
           return .short(short)
         }
@@ -54,7 +54,7 @@ extension EntryTable {
         return .done
       }
       // Another shard can have announced its eviction to an observer that registered during this call.
-      if !gone.isEmpty { unlocked() }
+      if !evicted.isEmpty { deliverChanges() }
       switch setting {
       case .done: return true
       case .declined: return false
@@ -80,10 +80,10 @@ extension EntryTable {
   @inline(never)
   func insertNewEntry(
     _ value: Value, cost: UInt32, forKey key: HashedKey<Key>, to shard: inout Shard<Key, Value>,
-    into gone: inout Shard<Key, Value>.EvictedEntries
+    into evicted: inout Shard<Key, Value>.EvictedEntries
   ) -> Shard<Key, Value>.Shortage? {
     let index = shards.index(of: key.hash)
-    let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &gone)
+    let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &evicted)
     if short != nil { return short }
     shard.insertValue(value, cost: cost, forKey: key)
     if shards.count > 1 { priorities.note(shard.policy.lowestDensity, of: index) }

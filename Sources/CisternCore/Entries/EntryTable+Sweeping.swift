@@ -49,18 +49,18 @@ extension EntryTable {
     for index in 0..<shards.count {
       var position = SweepPosition()
       while true {
-        let (gone, isDone) = shards.withShard(at: index) { shard -> ([Shard<Key, Value>.Slots.RemovedEntry], Bool) in
+        let (evicted, isDone) = shards.withShard(at: index) { shard -> ([Shard<Key, Value>.Slots.RemovedEntry], Bool) in
           let isDone = shard.sweep(&position, budget: budget)
           defer { shard.invalidated = [] }
           return (shard.invalidated, isDone)
         }
-        withExtendedLifetime(gone) {}
+        withExtendedLifetime(evicted) {}
         if isDone { break }
         await Task.yield()
       }
       oldest = min(oldest, position.oldestFlight)
     }
-    unlocked()
+    deliverChanges()
     forgetInvalidations(olderThan: oldest, swept: target)
   }
 }

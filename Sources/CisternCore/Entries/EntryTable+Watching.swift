@@ -58,7 +58,7 @@ extension EntryTable {
     withExtendedLifetime(forgotten) {}
   }
 
-  /// Notes that a writer read a watched key's value outside memory, after it called ``watched(_:isOwnOf:)``.
+  /// Notes that a writer read a watched key's value outside memory, after it called ``watched(_:readBy:)``.
   ///
   /// If an invalidation after `invalidationVersion` concerns the value, the key's watched version changes now. A later
   /// invalidation changes the version when it is added.
@@ -69,7 +69,7 @@ extension EntryTable {
     shards.withShard(of: key.hash) { $0.noteRead(key, tags: tags, version: version, since: invalidationVersion) }
   }
 
-  /// Notes that a writer read a watched key's value outside memory, after it called ``watched(_:isOwnOf:)``.
+  /// Notes that a writer read a watched key's value outside memory, after it called ``watched(_:readBy:)``.
   ///
   /// A removal of all keys in place of an invalidation is no invalidation to compare with. If one came since, the key's
   /// watched version changes now.
@@ -93,7 +93,7 @@ extension EntryTable {
 
   /// Reads a watched key. From now on, an invalidation that concerns the value changes the key's watched version.
   @inlinable
-  func watched(_ key: HashedKey<Key>, isOwnOf flight: Flight<Value>? = nil) -> Watched {
+  func watched(_ key: HashedKey<Key>, readBy flight: Flight<Value>? = nil) -> Watched {
     shards.withShard(of: key.hash) { shard in
       let entry = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget).map { shard.slots[$0].entry }
       let held = entry?.held

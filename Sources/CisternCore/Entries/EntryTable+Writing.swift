@@ -18,17 +18,17 @@ extension EntryTable {
   @inline(__always)
   @discardableResult
   func write(
-    _ write: EntryWrite<Value>, to key: HashedKey<Key>, unless isGivenUp: () -> Bool = { false },
+    _ write: MemoryWrite<Value>, to key: HashedKey<Key>, unless isGivenUp: () -> Bool = { false },
     decide: (_ cached: CachedValue<Value>?, _ willBeInMemory: Bool) -> WriteDecision
   ) -> Bool {
     // Released at the end, outside the lock.
     var replaced: Entry<Value>?
     var removed: Shard<Key, Value>.Slots.RemovedEntry?
-    var gone = Shard<Key, Value>.EvictedEntries.nothing
+    var evicted = Shard<Key, Value>.EvictedEntries.nothing
     defer {
       withExtendedLifetime(replaced) {}
       withExtendedLifetime(removed) {}
-      withExtendedLifetime(gone) {}
+      withExtendedLifetime(evicted) {}
     }
     let fits = write.preparedValue.map { canHold($0.cost) } ?? false
     while true {
@@ -54,8 +54,9 @@ extension EntryTable {
         let holds = fits && admit(write, of: key, at: number, in: &shard)
         if holds, let preparedValue = write.preparedValue {
           let short = shard.makeRoom(
-            for: preparedValue.cost, replacing: number, in: neighborhood(of: shards.index(of: key.hash)), into: &gone,
-            announcing: isObserved() ? evicted : nil)
+            for: preparedValue.cost, replacing: number, in: neighborhood(of: shards.index(of: key.hash)),
+            into: &evicted,
+            announcing: isObserved() ? announceEviction : nil)
           if let short { return .short(short) }
         }
         let decision = decide(number.flatMap { shard.slots[$0].entry.held }, holds)
@@ -89,7 +90,7 @@ extension EntryTable {
   @inlinable
   @inline(__always)
   func permits(
-    _ write: EntryWrite<Value>, to key: HashedKey<Key>, at number: SlotNumber?, in shard: inout Shard<Key, Value>
+    _ write: MemoryWrite<Value>, to key: HashedKey<Key>, at number: SlotNumber?, in shard: inout Shard<Key, Value>
   ) -> Bool {
     let invalidationVersion = write.condition.invalidationVersion ?? shard.invalidations.newest
     // Checked first: callers that joined a flight must know of the invalidation also if the flight has lost its entry.
@@ -109,7 +110,7 @@ extension EntryTable {
   @inlinable
   @inline(__always)
   func admit(
-    _ write: EntryWrite<Value>, of key: HashedKey<Key>, at number: SlotNumber?, in shard: inout Shard<Key, Value>
+    _ write: MemoryWrite<Value>, of key: HashedKey<Key>, at number: SlotNumber?, in shard: inout Shard<Key, Value>
   ) -> Bool {
     guard !write.isNeeded, let preparedValue = write.preparedValue else { return true }
     return shard.admit(preparedValue.cost, at: number, key.fingerprint, write.condition, budget)
@@ -123,7 +124,7 @@ extension Shard {
   mutating func note(_ decision: WriteDecision, on key: HashedKey<Key>) {
     if let counter = decision.counter { counters.count(counter) }
     raiseWriteVersion(of: key, for: decision.effect)
-    switch decision.edits {
+    switch decision.editMark {
     case .unchanged: break
     case .ended: versions.setEdited(false, key)
     case .began: versions.setEdited(true, key)
@@ -144,7 +145,7 @@ extension Shard {
     _ decision: WriteDecision, _ preparedValue: PreparedValue<Value>?, to key: HashedKey<Key>, at number: SlotNumber?,
     budget: MemoryBudget
   ) -> (replaced: Entry<Value>?, removed: Slots.RemovedEntry?) {
-    switch decision.entry {
+    switch decision.entryChange {
     case .replace(let residency, let keepsFlight):
       let held = preparedValue.map { CachedValue($0, residency, invalidationVersion: invalidationVersion) }
       let (_, replaced, removed) = transition(key, at: number, cost: preparedValue?.cost ?? 0, budget: budget) {
@@ -155,10 +156,10 @@ extension Shard {
       // Edits may have acknowledged the loss of the record, which a reader beside the flight can still have.
       if keepsFlight, held == nil { replaced?.flight?.noteLostRecord() }
       return (replaced, removed)
-    case .loseValue:
-      let (_, replaced, removed) = transition(key, at: number, budget: budget) { Entry.loseValue(of: &$0) }
+    case .removeValue:
+      let (_, replaced, removed) = transition(key, at: number, budget: budget) { Entry.removeValue(of: &$0) }
       return (replaced, removed)
-    case .loseRecord:
+    case .noteRecordLoss:
       guard let number, var held = slots[number].entry.held else { return (nil, nil) }
       held.isPersisted = false
       slots[number].entry = slots[number].entry.replacingHeld(held)
@@ -173,5 +174,5 @@ extension Shard {
 extension WriteDecision {
   /// Whether the second tier holds the value after the write.
   @inlinable
-  var isPersisted: Bool { if case .replace(.bothTiers, _) = entry { true } else { false } }
+  var isPersisted: Bool { if case .replace(.bothTiers, _) = entryChange { true } else { false } }
 }

@@ -34,18 +34,18 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let sweeping = Atomic<UInt8>(SweepState.idle.rawValue)
   /// Returns whether the cache has observers of changes or of evictions.
   ///
-  /// Called before `evicted`. It is not generic, so that one compiled form serves all keys and values.
+  /// Called before `announceEviction`. It is not generic, so that one compiled form serves all keys and values.
   @usableFromInline let isObserved: @Sendable () -> Bool
   /// Handles the eviction of an entry, inside the critical section. Called only if `isObserved` returns true.
-  @usableFromInline let evicted: Shard<Key, Value>.EvictionHandler
+  @usableFromInline let announceEviction: Shard<Key, Value>.EvictionHandler
   /// Delivers recorded changes. Called outside all locks, after an eviction and after a pass of the sweep.
-  @usableFromInline let unlocked: @Sendable () -> Void
+  @usableFromInline let deliverChanges: @Sendable () -> Void
 
   /// The functions that a table calls for an eviction.
   struct Handlers {
     var isObserved: @Sendable () -> Bool = { false }
-    var evicted: Shard<Key, Value>.EvictionHandler = { _, _ in }
-    var unlocked: @Sendable () -> Void = {}
+    var announceEviction: Shard<Key, Value>.EvictionHandler = { _, _ in }
+    var deliverChanges: @Sendable () -> Void = {}
   }
 
   init(
@@ -58,8 +58,8 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     self.budget = budget
     self.newestInvalidation = Atomic(newestInvalidation)
     isObserved = handlers.isObserved
-    evicted = handlers.evicted
-    unlocked = handlers.unlocked
+    announceEviction = handlers.announceEviction
+    deliverChanges = handlers.deliverChanges
     if newestInvalidation > .zero {
       shards.withAllShards(each: { $0.noteNewestInvalidation(newestInvalidation) }, {})
     }
@@ -132,13 +132,11 @@ extension EntryTable {
   /// - Parameters:
   ///   - flight: The flight.
   ///   - key: The key.
-  ///   - hash: The hash of the key.
   ///   - pause: The time during which an older value is not due for a refresh; nil for none.
   /// - Returns: Whether the entry belonged to the flight, and has no flight now.
   @inlinable
   @discardableResult
-  func end(_ flight: Flight<Value>, forKey key: Key, hash: UInt64, pause: RetryPause? = nil) -> Bool {
-    let hashed = HashedKey(key, hash: hash)
+  func end(_ flight: Flight<Value>, of key: HashedKey<Key>, pause: RetryPause? = nil) -> Bool {
     // Released outside the lock.
     var replaced: Entry<Value>?
     var removed: Shard<Key, Value>.Slots.RemovedEntry?
@@ -148,16 +146,16 @@ extension EntryTable {
       withExtendedLifetime(removed) {}
       withExtendedLifetime(unpaused) {}
     }
-    return shards.withShard(of: hash) { shard in
-      let number = shard.slots.find(key, fingerprint: hashed.fingerprint)
+    return shards.withShard(of: key.hash) { shard in
+      let number = shard.slots.find(key.key, fingerprint: key.fingerprint)
       let isOwn: Bool
-      (isOwn, replaced, removed) = shard.transition(hashed, at: number, budget: budget) { entry in
+      (isOwn, replaced, removed) = shard.transition(key, at: number, budget: budget) { entry in
         Entry.end(flight, &entry, pause: pause)
       }
       // Inside the critical section: a load that finds the entry without the flight must also find the pause.
       let hasValue = isOwn && removed == nil
       if isOwn, let pause, flight.needsPauseBesideMemory(withValue: hasValue) {
-        unpaused = retryPauses.add(pause, for: hashed, ofRefresh: flight.pausesRefreshes(withValue: hasValue))
+        unpaused = retryPauses.add(pause, for: key, ofRefresh: flight.pausesRefreshes(withValue: hasValue))
       }
       return isOwn
     }
@@ -165,8 +163,7 @@ extension EntryTable {
 
   /// Delays the next refresh until the end of `pause`, because a waiter's timeout expired. The flight continues.
   @usableFromInline
-  func postponeRefresh(by flight: Flight<Value>, forKey key: Key, hash: UInt64, pause: RetryPause) {
-    let hashed = HashedKey(key, hash: hash)
+  func postponeRefresh(by flight: Flight<Value>, of key: HashedKey<Key>, pause: RetryPause) {
     // Released outside the lock.
     var replaced: Entry<Value>?
     var unpaused: [HashedKey<Key>] = []
@@ -174,13 +171,13 @@ extension EntryTable {
       withExtendedLifetime(replaced) {}
       withExtendedLifetime(unpaused) {}
     }
-    shards.withShard(of: hash) { shard in
-      let number = shard.slots.find(key, fingerprint: hashed.fingerprint)
+    shards.withShard(of: key.hash) { shard in
+      let number = shard.slots.find(key.key, fingerprint: key.fingerprint)
       let isOwn: Bool
-      (isOwn, replaced, _) = shard.transition(hashed, at: number, budget: budget) { entry in
+      (isOwn, replaced, _) = shard.transition(key, at: number, budget: budget) { entry in
         Entry.postponeRefresh(by: flight, &entry, pause: pause)
       }
-      if isOwn, !flight.coversSecondTier { unpaused = retryPauses.add(pause, for: hashed, ofRefresh: false) }
+      if isOwn, !flight.coversSecondTier { unpaused = retryPauses.add(pause, for: key, ofRefresh: false) }
     }
   }
 }

@@ -8,7 +8,7 @@ extension Flight {
   @usableFromInline
   @inline(never)
   final func attend(_ state: inout State) -> Bool {
-    guard work.returnOne() else { return false }
+    guard work.addFlightAgain() else { return false }
     state.attend()
     return true
   }

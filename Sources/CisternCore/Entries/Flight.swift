@@ -208,7 +208,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
     // The entry is removed first: no load may find a cancelled flight. An unattended flight keeps its entry until its
     // work is cancelled.
     if case .atOnce = abandonment { abandon() }
-    work.leaveOne()
+    work.removeFlight()
   }
 
   /// Removes the flight's entry from its table. Subclasses override it; a flight without a table does nothing. Called

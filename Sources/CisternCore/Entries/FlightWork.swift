@@ -62,7 +62,7 @@ class FlightWork: @unchecked Sendable {
   /// Creates the work of one flight or of a bulk load.
   ///
   /// - Parameter isHeldByCreator: Whether the creator holds the work. Then the work is cancelled only after the creator has
-  ///   also called ``leaveOne()``.
+  ///   also called ``removeFlight()``.
   @usableFromInline
   convenience init(isHeldByCreator: Bool = false) {
     self.init(flights: isHeldByCreator ? 1 : 0)
@@ -73,7 +73,7 @@ class FlightWork: @unchecked Sendable {
     state = Guarded(.preparing(flights: flights, raiseTo: nil))
   }
 
-  /// Counts a flight. All flights must be counted before ``run(_:)``.
+  /// Counts a flight. All flights must be counted before ``attach(_:)``.
   @usableFromInline
   final func addFlight() {
     state.withLock { state in
@@ -84,7 +84,7 @@ class FlightWork: @unchecked Sendable {
 
   /// Stores the task, which has just been started. Raises its priority and cancels it if that was requested before.
   @usableFromInline
-  final func run(_ task: Task<Void, any Error>) {
+  final func attach(_ task: Task<Void, any Error>) {
     let (raised, isCancelled): (Urgency?, Bool) = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised):
@@ -107,7 +107,7 @@ class FlightWork: @unchecked Sendable {
   ///   - task: The task.
   ///   - abandonUnattended: Abandons the flights without waiters. Called outside all locks, when the work is cancelled.
   @usableFromInline
-  final func runInBulk(_ task: Task<Void, any Error>, abandonUnattended: @escaping @Sendable () -> Void) {
+  final func attachBulk(_ task: Task<Void, any Error>, abandonUnattended: @escaping @Sendable () -> Void) {
     let raised: Urgency? = state.withLock { state in
       guard case .preparing(let flights, let raised) = state else { return nil }
       state = .running(.bulk(BulkTask(task, abandonUnattended: abandonUnattended)), flights: flights)
@@ -130,7 +130,7 @@ class FlightWork: @unchecked Sendable {
   /// Notes that one flight has no waiters any more, or that the creator no longer holds the work. After the last one,
   /// cancels the task.
   @usableFromInline
-  final func leaveOne() {
+  final func removeFlight() {
     let left: State? = state.withLock { state in
       switch state {
       case .preparing(let flights, let raised) where flights > 1:
@@ -156,7 +156,7 @@ class FlightWork: @unchecked Sendable {
   /// Counts a flight again whose last waiter had left.
   ///
   /// - Returns: Whether the work still runs. If it was cancelled, the flight takes no waiters any more.
-  final func returnOne() -> Bool {
+  final func addFlightAgain() -> Bool {
     state.withLock { state in
       switch state {
       case .preparing(let flights, let raised): state = .preparing(flights: flights + 1, raiseTo: raised)

@@ -23,17 +23,17 @@ extension EntryTable {
   ///
   /// - Parameter begin: Clears the second tier, and records the notice. Runs once, in these critical sections. Returns
   ///   nil if another thread has applied the loss.
-  func loseAllRecords(_ begin: () -> LossOfAll<Key, Value>?) {
+  func applyLossOfAll(_ begin: () -> LossOfAll<Key, Value>?) {
     var index = shards.count
     _ = shards.withAllShards(begin) { shard, loss in
       index -= 1
-      if let loss { lose(loss, in: &shard, at: index) }
+      if let loss { apply(loss, in: &shard, at: index) }
     }
   }
 
   /// Applies a loss of all records to a shard, inside the critical section.
   @usableFromInline
-  func lose(_ loss: LossOfAll<Key, Value>, in shard: inout Shard<Key, Value>, at index: Int) {
+  func apply(_ loss: LossOfAll<Key, Value>, in shard: inout Shard<Key, Value>, at index: Int) {
     // A record that was read before the loss must not be promoted. The values on which writers depend stay the same.
     shard.versionOfAll.raise()
     var shown: [LossOfAll<Key, Value>.Shown] = []

@@ -57,22 +57,22 @@ struct PendingInvalidations<Key: Sendable>: Sendable {
 
   /// Adds an invalidation by tag.
   @usableFromInline
-  mutating func add(tag: String, number: InvalidationVersion) {
-    if recent.tags.updateValue(number, forKey: tag) == nil { recent.size += Invalidation.tag(tag).size }
-    noteAdded(number)
+  mutating func add(tag: String, at version: InvalidationVersion) {
+    if recent.tags.updateValue(version, forKey: tag) == nil { recent.size += Invalidation.tag(tag).size }
+    noteAdded(version)
   }
 
   /// Adds an invalidation by prefix. `lookUp` compares keys with the prefixes from now on.
-  mutating func add(prefix bytes: [UInt8], number: InvalidationVersion, lookUp: @escaping PrefixLookUp) {
+  mutating func add(prefix bytes: [UInt8], at version: InvalidationVersion, lookUp: @escaping PrefixLookUp) {
     self.lookUp = lookUp
     let count = recent.prefixes.count
-    recent.prefixes.insert(bytes, version: number)
+    recent.prefixes.insert(bytes, version: version)
     if recent.prefixes.count > count { recent.size += Invalidation.prefix(bytes).size }
-    noteAdded(number)
+    noteAdded(version)
   }
 
-  private mutating func noteAdded(_ number: InvalidationVersion) {
-    newest = max(newest, number)
+  private mutating func noteAdded(_ version: InvalidationVersion) {
+    newest = max(newest, version)
     recent.newest = newest
     // Invalidations come faster than sweeps, so all entries count as invalidated.
     guard size > 4 * bound else { return }

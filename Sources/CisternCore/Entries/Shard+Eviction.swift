@@ -89,7 +89,7 @@ extension Shard {
       difference = (Int(cost) - Int(slots[node: number].cost), 0)
       keptSlot = number
     }
-    while let level = budget.take(cost: difference.cost, count: difference.count) {
+    while let level = budget.tryReserve(cost: difference.cost, count: difference.count) {
       guard
         level == 0 && budget.hasOneConsumer
           || budget.above(level).shouldEvict(own: policy.total.cost, parts: neighborhood.shardCount)

@@ -53,9 +53,9 @@ extension Shard {
   /// Raises the shard's invalidation version. Entries with lower versions must be compared with the invalidations
   /// since.
   @usableFromInline
-  mutating func noteNewestInvalidation(_ number: InvalidationVersion) {
-    invalidations.newest = number
-    invalidationVersion = ShortVersion(number)
+  mutating func noteNewestInvalidation(_ version: InvalidationVersion) {
+    invalidations.newest = version
+    invalidationVersion = ShortVersion(version)
   }
 
   /// Changes the watched versions of the keys whose values the invalidation concerns and writers have read.

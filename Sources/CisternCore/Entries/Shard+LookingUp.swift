@@ -90,7 +90,7 @@ extension Shard {
       recordHit(number)
       if isStale { counters.staleHits += 1 }
       held.noteUse(at: now)
-      if let uses = held.takeAccessForDisk(at: now) { return .hitToNote(held.value, uses) }
+      if let lastAccess = held.takeAccessForDisk(at: now) { return .hitToNote(held.value, lastAccess) }
       return .hit(held.value)
     case .use, .fetch:
       // The caller starts a refresh or waits for a flight.

@@ -16,7 +16,7 @@ extension WriteDecision {
     switch intent {
     case .store(let effect, let isAnnounced):
       return store(effect, isAnnounced: isAnnounced, in: situation, ask: ask, stage: stage)
-    case .remove, .show, .promote, .discard, .expire, .noteUse, .loseRecord:
+    case .remove, .show, .promote, .discard, .expire, .noteUse, .noteRecordLoss:
       return decideOther(intent, in: situation, ask: ask, stage: stage)
     }
   }
@@ -72,15 +72,15 @@ extension WriteDecision {
       // The key still has a value if another process has written or used its record since.
       let hasRecord = situation.isObserved && ask() == .readable
       return WriteDecision(
-        .loseValue, event: situation.isObserved && !hasRecord ? .removed(.expired) : nil,
+        .removeValue, event: situation.isObserved && !hasRecord ? .removed(.expired) : nil,
         counter: isCounted ? .expired : nil)
     case .noteUse:
       guard stage() == .refused else { return WriteDecision(.unchanged) }
       let isLast = situation.isObserved && !situation.isInMemory
-      return WriteDecision(.loseRecord, event: isLast ? .removed(.refused) : nil)
-    case .loseRecord(let cause):
+      return WriteDecision(.noteRecordLoss, event: isLast ? .removed(.refused) : nil)
+    case .noteRecordLoss(let cause):
       let isLast = situation.isObserved && !situation.isInMemory && situation.shownByEdits == nil
-      return WriteDecision(.loseRecord, event: isLast ? .removed(cause == .evicted ? .evicted : .lost) : nil)
+      return WriteDecision(.noteRecordLoss, event: isLast ? .removed(cause == .evicted ? .evicted : .lost) : nil)
     }
   }
 
@@ -93,7 +93,7 @@ extension WriteDecision {
     let isStaged = stagesAlways || situation.shownByEdits != nil || presence != .absent
     if isStaged { _ = stage() }
     return WriteDecision(
-      .replace(.memoryOnly, keepsFlight: false), effect: .replacement, edits: situation.editMark(isPending: false),
+      .replace(.memoryOnly, keepsFlight: false), effect: .replacement, editMark: situation.editMark(isPending: false),
       event: existed && situation.isObserved ? .removed(.explicit) : nil, counter: existed ? .removed : nil)
   }
 
@@ -136,7 +136,8 @@ extension WriteDecision {
     let keepsFlight = write.confirmation == nil || write.effect == .olderAddition
     return WriteDecision(
       .replace(residency, keepsFlight: keepsFlight), effect: write.effect,
-      edits: situation.editMark(isPending: write.isPending), event: situation.isObserved ? event : nil, counter: counter
+      editMark: situation.editMark(isPending: write.isPending), event: situation.isObserved ? event : nil,
+      counter: counter
     )
   }
 

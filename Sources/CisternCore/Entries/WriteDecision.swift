@@ -9,11 +9,11 @@
 @usableFromInline
 struct WriteDecision: Sendable, Hashable {
   /// The change of the key's entry.
-  @usableFromInline let entry: EntryChange
+  @usableFromInline let entryChange: EntryChange
   /// The meaning of the write for the writers and fetches that began before it.
   @usableFromInline let effect: WriteEffect
   /// The meaning of the write for the unconfirmed edits of the key.
-  @usableFromInline let edits: EditMark
+  @usableFromInline let editMark: EditMark
   /// The event for observers; nil for none.
   @usableFromInline let event: WriteEvent?
   /// The counter that the write adds one to; nil for none.
@@ -21,12 +21,13 @@ struct WriteDecision: Sendable, Hashable {
 
   @inlinable
   init(
-    _ entry: EntryChange, effect: WriteEffect = .maintenance, edits: EditMark = .unchanged, event: WriteEvent? = nil,
+    _ entryChange: EntryChange, effect: WriteEffect = .maintenance, editMark: EditMark = .unchanged,
+    event: WriteEvent? = nil,
     counter: WriteCounter? = nil
   ) {
-    self.entry = entry
+    self.entryChange = entryChange
     self.effect = effect
-    self.edits = edits
+    self.editMark = editMark
     self.event = event
     self.counter = counter
   }

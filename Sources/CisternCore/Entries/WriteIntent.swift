@@ -26,7 +26,7 @@ enum WriteIntent: Sendable, Hashable {
   /// The record of a key is written again with a new time of its last use.
   case noteUse
   /// The second tier lost the record of a key.
-  case loseRecord(LossCause)
+  case noteRecordLoss(LossCause)
 }
 
 extension WriteIntent {
@@ -35,7 +35,7 @@ extension WriteIntent {
   var storesNewValue: Bool {
     switch self {
     case .store, .show: true
-    case .remove, .promote, .discard, .expire, .noteUse, .loseRecord: false
+    case .remove, .promote, .discard, .expire, .noteUse, .noteRecordLoss: false
     }
   }
 
@@ -44,7 +44,7 @@ extension WriteIntent {
   var dependsOnRecord: Bool {
     switch self {
     case .remove, .store(effect: .maintenance, _): true
-    case .store, .show, .promote, .discard, .expire, .noteUse, .loseRecord: false
+    case .store, .show, .promote, .discard, .expire, .noteUse, .noteRecordLoss: false
     }
   }
 }

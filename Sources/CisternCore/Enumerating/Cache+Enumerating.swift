@@ -20,7 +20,7 @@ extension Cache where Key: CacheKey {
   /// before its migration decides about the value. Each read transaction ends before `next` returns.
   ///
   /// **Cost.** The first call copies and sorts the keys in memory. Each chunk of 512 records is then read on the
-  /// calling thread. A user's own tier lists all its records at once.
+  /// calling thread. A custom tier lists all its records at once.
   ///
   /// **Errors.** The iterator throws `CisternError` with the code ``CisternError/Code/storeClosed`` if the store is
   /// closed, or ``CisternError/Code/diskFailed`` if the disk cannot be read. The entries before remain valid. A cache

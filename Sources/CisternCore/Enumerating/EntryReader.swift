@@ -139,7 +139,7 @@ extension SecondTierReader {
   /// Returns the value of a key, fresh or in grace, without a change of either tier. Uncounted in memory.
   func valueWithoutPromotion(of key: HashedKey<Key>) -> Value? {
     if let value = valueInMemory(key) { return value }
-    if let shown = shownByEdits(key.key) { return shown }
+    if case .shows(let shown) = viewOfEdits(of: key.key) { return shown }
     guard let secondTier else { return nil }
     if let interpretation = interpretedRecord(of: key, in: secondTier) {
       guard case .usable(let found) = interpretation else { return nil }
@@ -151,7 +151,7 @@ extension SecondTierReader {
 
   /// Returns the value that memory holds for a key, fresh or in grace. Does not count as a use.
   private func valueInMemory(_ key: HashedKey<Key>) -> Value? {
-    guard let held = table.peek(key.key, hash: key.hash), !held.isGone(at: lifetimes.now()) else { return nil }
+    guard let held = table.peek(key), !held.isGone(at: lifetimes.now()) else { return nil }
     return held.value
   }
 }

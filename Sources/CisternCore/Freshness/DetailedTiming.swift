@@ -3,16 +3,16 @@
 final class DetailedTiming: Sendable {
   @usableFromInline let deadlines: Deadlines
   /// The last access time of a value with a time to idle; nil without one.
-  @usableFromInline let uses: LastAccess?
+  @usableFromInline let lastAccess: LastAccess?
   /// The tags by which the value can be removed.
   @usableFromInline let tags: [String]
   /// The time at which the value was stored, in nanoseconds of the clock. Negative if that was before the clock's zero.
   private let created: Int64
 
   @usableFromInline
-  init(_ deadlines: Deadlines, uses: LastAccess?, tags: [String], created: Int64) {
+  init(_ deadlines: Deadlines, lastAccess: LastAccess?, tags: [String], created: Int64) {
     self.deadlines = deadlines
-    self.uses = uses
+    self.lastAccess = lastAccess
     self.tags = tags
     self.created = created
   }
@@ -25,25 +25,25 @@ final class DetailedTiming: Sendable {
 
   @usableFromInline
   func freshness(at now: MonotonicTime) -> Freshness {
-    if let uses, uses.end <= now { return .gone }
+    if let lastAccess, lastAccess.end <= now { return .gone }
     return deadlines.freshness(at: now)
   }
 
   /// Records a use.
   @usableFromInline
   func noteUse(at now: MonotonicTime) {
-    uses?.note(at: now)
+    lastAccess?.note(at: now)
   }
 
   /// Returns the uses if this use must be written to the second tier. Returns them to one caller only.
   @usableFromInline
   func takeAccessForDisk(at now: MonotonicTime) -> LastAccess? {
-    guard let uses, uses.takeForDisk(at: now) else { return nil }
-    return uses
+    guard let lastAccess, lastAccess.takeForDisk(at: now) else { return nil }
+    return lastAccess
   }
 
   /// Returns a copy that is not due for a refresh during a pause.
   func postponingRefresh(during pause: RetryPause) -> DetailedTiming {
-    DetailedTiming(deadlines.postponingRefresh(during: pause), uses: uses, tags: tags, created: created)
+    DetailedTiming(deadlines.postponingRefresh(during: pause), lastAccess: lastAccess, tags: tags, created: created)
   }
 }

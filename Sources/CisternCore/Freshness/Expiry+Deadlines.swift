@@ -58,7 +58,7 @@ extension Expiry {
       Deadlines(
         freshUntil: deadline, refreshSpan: refreshSpan,
         goneFrom: lifetime == .max ? nil : deadline.advanced(by: grace), windows: windows),
-      uses: idle == 0 ? nil : LastAccess(idle: idle, last: now, lastOnDisk: now), tags: tags,
+      lastAccess: idle == 0 ? nil : LastAccess(idle: idle, last: now, lastOnDisk: now), tags: tags,
       age: ValueAge(isNeeded: measuresAge), now: now)
   }
 

@@ -11,7 +11,7 @@ extension Expiry {
     case .detailed(let details):
       let deadlines = details.deadlines
       self.init(lifetime: deadlines.freshUntil.remainder(at: now))
-      idle = details.uses?.idle ?? 0
+      idle = details.lastAccess?.idle ?? 0
       guard lifetime != .max else { return }
       let end = deadlines.goneFrom.remainder(at: now)
       grace = end == .max ? .max : end - min(lifetime, end)

@@ -20,12 +20,13 @@ enum Timing: Sendable {
   ///   - now: The current time.
   @inlinable
   init(
-    _ deadlines: Deadlines, uses: LastAccess? = nil, tags: [String] = [], age: ValueAge = ValueAge(), now: MonotonicTime
+    _ deadlines: Deadlines, lastAccess: LastAccess? = nil, tags: [String] = [], age: ValueAge = ValueAge(),
+    now: MonotonicTime
   ) {
-    if uses == nil, tags.isEmpty, deadlines.areOne, !age.isNeeded {
+    if lastAccess == nil, tags.isEmpty, deadlines.areOne, !age.isNeeded {
       self = .plain(until: deadlines.freshUntil)
     } else {
-      self = .detailed(DetailedTiming(deadlines, uses: uses, tags: tags, created: age.created(at: now)))
+      self = .detailed(DetailedTiming(deadlines, lastAccess: lastAccess, tags: tags, created: age.created(at: now)))
     }
   }
 
@@ -45,7 +46,7 @@ enum Timing: Sendable {
     switch self {
     case .plain(let deadline): now < deadline
     case .detailed(let details):
-      details.uses == nil && now < details.deadlines.freshUntil && now < details.deadlines.refreshFrom
+      details.lastAccess == nil && now < details.deadlines.freshUntil && now < details.deadlines.refreshFrom
     }
   }
 
@@ -60,7 +61,7 @@ enum Timing: Sendable {
     case .plain(let deadline): deadline == .distantFuture
     case .detailed(let details):
       details.deadlines.freshUntil == .distantFuture && details.deadlines.refreshFrom == .distantFuture
-        && details.uses == nil
+        && details.lastAccess == nil
     }
   }
 
@@ -75,10 +76,10 @@ enum Timing: Sendable {
 
   /// The last access time of a value with a time to idle; nil without one.
   @usableFromInline
-  var uses: LastAccess? {
+  var lastAccess: LastAccess? {
     switch self {
     case .plain: nil
-    case .detailed(let details): details.uses
+    case .detailed(let details): details.lastAccess
     }
   }
 

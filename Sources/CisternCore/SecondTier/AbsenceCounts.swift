@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The numbers of times that a user's tier has answered that it has no record of a key. Keys with similar hashes share
+/// The numbers of times that a custom tier has answered that it has no record of a key. Keys with similar hashes share
 /// a number.
 ///
 /// Without such an answer since a read of a record began, no caller has missed the record.

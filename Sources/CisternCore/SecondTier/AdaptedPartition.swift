@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A partition of a user's own tier, with the interface that a cache calls.
+/// A partition of a custom tier, with the interface that a cache calls.
 ///
 /// A conditional write is compared with the record right before it is staged, because the tier has no conditions. The
 /// writes of a batch are staged one after another. The tier itself knows which losses wait for an acknowledgment.
@@ -168,7 +168,7 @@ package final class AdaptedPartition: TransactionalPartition {
 }
 
 extension SecondTier {
-  /// Opens the partition of a cache. A partition of a user's own tier is adapted.
+  /// Opens the partition of a cache. A partition of a custom tier is adapted.
   package func transactionalPartition(
     named name: String, lossHandler: @escaping @Sendable ([RecordLoss]) -> Void = { _ in }
   ) throws(CisternError) -> any TransactionalPartition {

@@ -1,4 +1,4 @@
-/// A read of a record in a user's tier, which later answers of the tier are compared with.
+/// A read of a record in a custom tier, which later answers of the tier are compared with.
 @usableFromInline
 final class ComparedRead: Sendable {
   private let count: AbsenceCounts.Count

@@ -5,7 +5,7 @@
 @usableFromInline
 final class SecondTierBinding<Key: Hashable & Sendable>: Sendable {
   @usableFromInline let partition: any TransactionalPartition
-  /// The answers of a user's tier that it has no record; nil for a tier that marks lost records itself.
+  /// The answers of a custom tier that it has no record; nil for a tier that marks lost records itself.
   @usableFromInline let absences: AbsenceCounts?
   /// Returns the key's record with a copy of its bytes, or nil. The caller must not hold a lock.
   @usableFromInline let read: @Sendable (Key) -> StoredRecord?

@@ -55,7 +55,7 @@ extension Timing {
       Deadlines(
         freshUntil: freshUntil, refreshSpan: metadata.refreshAhead, goneFrom: goneFrom, windows: metadata.windows,
         staleAtZero: staleAtZero),
-      uses: metadata.idle == 0
+      lastAccess: metadata.idle == 0
         ? nil
         : LastAccess(
           idle: metadata.idle, last: now.earlier(by: unused), lastOnDisk: now.earlier(by: unused)),

@@ -1,6 +1,6 @@
 /// A second tier that can change several of its partitions with one commit.
 ///
-/// The tier on disk implements it. In a user's own tier, each partition has its own commits.
+/// The tier on disk implements it. In a custom tier, each partition has its own commits.
 package protocol TransactionalTier: SecondTier {
   /// Begins an invalidation of several partitions, which becomes one commit. After a crash, all partitions have it, or
   /// none has it.

@@ -5,7 +5,7 @@ package enum WriteExcess: Sendable {
   case size
   /// The value has more tags than a record can have, under any limit of the tier.
   case tags
-  /// A user's tier refused the write, and gave no reason. Nothing but its size prevents an active one from taking it.
+  /// A custom tier refused the write, and gave no reason. Nothing but its size prevents an active one from taking it.
   case unstated
 }
 

@@ -7,7 +7,7 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
   /// The state of the keys after the save.
   private var saved: [Key: SavedKey<Value>] = [:]
   /// The planned writes into the draft below.
-  private var planned: [DraftState<Key, Value>.ShownWrite] = []
+  private var planned: [DraftState<Key, Value>.ComputedWrite] = []
   /// The values that the save replaced in the draft below. They are released with the save, outside all locks.
   private var replaced: [DraftState<Key, Value>.Replaced] = []
 

@@ -48,17 +48,17 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
   func unwatch() { for key in keys { cache.table.unwatch(key) } }
 
   func prepare() throws(CisternError) {
-    let prepared = try cache.conditional.prepareTogether(
+    let prepared = try cache.conditionalWriter.prepareTogether(
       keys, context: context, dependsOnCached: dependsOnCached, plan)
     writes = prepared.writes
-    parts = zip(prepared.keys, writes).map { BatchPart(key: $0, write: $1.entry, tags: $1.storedTiming?.tags) }
+    parts = zip(prepared.keys, writes).map { BatchPart(key: $0, write: $1.memoryWrite, tags: $1.storedTiming?.tags) }
     application = EntryTable.BatchApplication(cached: [])
     effects = BatchEffects(batch: nil, context: context)
   }
 
   var count: Int { writes.count }
 
-  var staged: [StagedWrite] { writes.compactMap(\.staged) }
+  var tierWrites: [StagedWrite] { writes.compactMap(\.tierWrite) }
 
   func fit(within room: Int) -> (cost: Int, isWhole: Bool) {
     let (reservation, isWhole) = cache.table.fit(&parts, within: room)

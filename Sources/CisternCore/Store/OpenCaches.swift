@@ -51,7 +51,7 @@ final class OpenCaches: Sendable {
   ///
   /// A tier keeps the newest handler of a partition. If openings overlap, that can be the handler of an opening whose
   /// cache was not entered. The handler must therefore not belong to one cache.
-  func loseRecords(_ losses: [RecordLoss], ofCacheNamed name: String) {
-    cache(named: name)?.member.loseRecords(losses)
+  func handleRecordLosses(_ losses: [RecordLoss], ofCacheNamed name: String) {
+    cache(named: name)?.member.handleRecordLosses(losses)
   }
 }

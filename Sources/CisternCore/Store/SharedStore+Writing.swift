@@ -35,7 +35,7 @@ extension SharedStore {
 
   private func checkSize(of members: [any StoreWriteMember]) throws(CisternError) {
     guard let partition = members.lazy.compactMap(\.partition).first else { return }
-    try partition.checkBatch(of: members.flatMap(\.staged), location: "writing to several caches")
+    try partition.checkBatch(of: members.flatMap(\.tierWrites), location: "writing to several caches")
   }
 
   /// Divides the memory limit among the members. Those without a second tier come first, because only memory can hold

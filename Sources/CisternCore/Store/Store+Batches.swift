@@ -35,7 +35,7 @@ extension Store {
     let batch = StoreBatch()
     let result = try body(batch)
     try checkIsOpen(to: "making a batch")
-    // The bound on staged writes is that of the whole tier, or that of each partition of a user's own tier.
+    // The bound on staged writes is that of the whole tier, or that of each partition of a custom tier.
     for member in batch.members { member.partition?.waitForRoom() }
     _ = try shared.write(batch.members.map { $0.memberWrites(context: context) })
     return result

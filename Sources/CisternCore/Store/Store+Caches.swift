@@ -50,7 +50,7 @@ extension Store {
     }
     let tier = configuration.tiers == .memoryOnly ? nil : shared.secondTier
     let partition = try tier?.transactionalPartition(named: name) { [openCaches = shared.openCaches] losses in
-      openCaches.loseRecords(losses, ofCacheNamed: name)
+      openCaches.handleRecordLosses(losses, ofCacheNamed: name)
     }
     let format = ValueFormat(codec: codec.formatIdentifier, schemaVersion: configuration.schema?.version ?? 0)
     let registration = try partition?.register(format)

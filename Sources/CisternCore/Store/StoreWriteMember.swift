@@ -18,7 +18,7 @@ protocol StoreWriteMember: AnyObject {
   /// The number of prepared writes.
   var count: Int { get }
   /// The prepared writes of the second tier.
-  var staged: [StagedWrite] { get }
+  var tierWrites: [StagedWrite] { get }
 
   /// Chooses the values for memory, whose costs are at most `room`. Returns their cost, and whether these are all
   /// values.

@@ -1,16 +1,15 @@
 /// A record that must be written again after it was read, because the cache stores its value differently.
 @usableFromInline
 final class Rewriting: Sendable {
-  @usableFromInline let staged: StagedWrite
+  @usableFromInline let tierWrite: StagedWrite
   /// The record that was read. The rewrite is dropped if the key has another one.
   @usableFromInline let replaced: RecordIdentity
-  /// Whether an older schema version wrote the record.
-  @usableFromInline let isMigration: Bool
+  @usableFromInline let reason: RewriteReason
 
   @usableFromInline
-  init(staged: StagedWrite, replacing replaced: RecordIdentity, isMigration: Bool) {
-    self.staged = staged
+  init(tierWrite: StagedWrite, replacing replaced: RecordIdentity, for reason: RewriteReason) {
+    self.tierWrite = tierWrite
     self.replaced = replaced
-    self.isMigration = isMigration
+    self.reason = reason
   }
 }

@@ -33,7 +33,7 @@ extension ExtentStep {
     let occupied = try occupiedPages(forWindowOf: clearing.window.count, in: target)
     // A transaction that changes leaves of the index uses many pages, and could use those of the window.
     let isReady = touched.total == 0 && occupied?.treePages(in: clearing.window).isEmpty ?? true
-    if !isReady, state.clearing?.prepares() == true {
+    if !isReady, state.clearing?.beginPreparation() == true {
       if let occupied { try moveTrees(outOf: clearing.window, of: occupied, in: &target) }
       // The commit brings the pages that were freed before closer to their use.
       outcome.hasChanges = true

@@ -42,7 +42,7 @@ struct WindowClearing: Sendable, Equatable {
 
   /// Returns whether a further transaction moves trees out of the emptied window before the window is released. Counts
   /// it.
-  mutating func prepares() -> Bool {
+  mutating func beginPreparation() -> Bool {
     guard preparations < Self.mostPreparations else { return false }
     preparations += 1
     return true

@@ -48,7 +48,7 @@ extension Partition {
   /// the key since.
   ///
   /// The order matters: a record that left staging before the look was published before, and so was the clear's end.
-  func isRemovedByClear(_ key: [UInt8]) -> Bool {
+  func noteRemovalByClear(_ key: [UInt8]) -> Bool {
     let clearCount = clearCount
     var isRemoved = false
     staging.unlessStaged(key, clearCount: clearCount) { isRemoved = clearState.hidesRecords }

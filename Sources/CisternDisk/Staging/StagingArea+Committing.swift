@@ -14,7 +14,7 @@ extension StagingArea {
   func beginCommitting<Result: Sendable>(
     beside body: () -> Result
   ) -> (writes: [StagedWrites], links: BatchLinks, result: Result) {
-    let (taken, _, result) = take(fromShard: 0, beside: body)
+    let (taken, _, result) = takeWrites(fromShard: 0, beside: body)
     let links = links.withLock { links in
       defer { links = BatchLinks() }
       return links
@@ -26,12 +26,12 @@ extension StagingArea {
   /// of shards.
   ///
   /// The caller frees the void writes after the locks are released.
-  private func take<Result: Sendable>(
+  private func takeWrites<Result: Sendable>(
     fromShard place: Int, beside body: () -> Result
   ) -> (taken: [StagedWrites], void: [StagedWrites], result: Result) {
     guard place < shards.count else { return ([], [], body()) }
     return shards[place].state.withLock { shard in
-      var (taken, void, result) = take(fromShard: place + 1, beside: body)
+      var (taken, void, result) = takeWrites(fromShard: place + 1, beside: body)
       if !shard.void.isEmpty { void.append(shard.void) }
       shard.void = StagedWrites()
       if !shard.fresh.isEmpty {

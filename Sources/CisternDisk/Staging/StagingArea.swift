@@ -105,7 +105,7 @@ final class StagingArea: Sendable {
     let hash = StagedWrites.hash(write.key.rawSpan)
     count.add(1, ordering: .sequentiallyConsistent)
     // The replaced write is freed outside the lock, too.
-    let (entry, isTaken, joins, replaced, clear) = shard(of: hash).state.withLock { shard in
+    let (entry, isStaged, joins, replaced, clear) = shard(of: hash).state.withLock { shard in
       let (ticket, clearCount, instead) = make()
       let clear = shard.begin(clearCount)
       let taken = instead.map { StagedWrite.removal(key: $0.key) } ?? write
@@ -118,7 +118,7 @@ final class StagingArea: Sendable {
       links.withLock { $0.join(batch, other) }
       return (entry, instead == nil, true, replaced, clear)
     }
-    return change(staging: entry, isTaken: isTaken, joinsBatches: joins, replacing: replaced, clear)
+    return change(staging: entry, isStaged: isStaged, joinsBatches: joins, replacing: replaced, clear)
   }
 
   /// Takes a write that replaces or removes only a record for which the condition holds.
@@ -165,13 +165,13 @@ final class StagingArea: Sendable {
 
   /// Returns the effect of a staged write, and lowers the number of writes by those that left `fresh`.
   private func change(
-    staging entry: StagedEntry, isTaken: Bool = true, joinsBatches: Bool = false, replacing replaced: StagedEntry?,
+    staging entry: StagedEntry, isStaged: Bool = true, joinsBatches: Bool = false, replacing replaced: StagedEntry?,
     _ clear: Clear?
   ) -> StagingChange {
     let left = (replaced == nil ? 0 : 1) + (clear?.count ?? 0)
     if left > 0 { count.subtract(left, ordering: .releasing) }
     return StagingChange(
-      ticket: entry.ticket, isTaken: isTaken, joinsBatches: joinsBatches,
+      ticket: entry.ticket, isStaged: isStaged, joinsBatches: joinsBatches,
       addedBytes: entry.size - (replaced?.size ?? 0) - (clear?.bytes ?? 0), addedCount: 1 - left)
   }
 

@@ -4,7 +4,7 @@ import CisternCore
 struct StagingChange {
   let ticket: CommitTicket
   /// Whether the given write was staged, and not another write instead.
-  let isTaken: Bool
+  let isStaged: Bool
   /// Whether the write joined two batches.
   let joinsBatches: Bool
   let addedBytes: Int

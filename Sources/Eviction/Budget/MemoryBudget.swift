@@ -71,7 +71,7 @@ package final class MemoryBudget: Sendable {
   ///   evict entries.
   @usableFromInline
   package func reserve(cost: Int, count: Int) -> MemoryBudget? {
-    take(cost: cost, count: count).map { above($0) }
+    tryReserve(cost: cost, count: count).map { above($0) }
   }
 
   /// Reserves room as ``reserve(cost:count:)`` does, without a reference count operation.
@@ -79,13 +79,13 @@ package final class MemoryBudget: Sendable {
   /// - Returns: Nil if the room was reserved. Otherwise, the number of steps from this budget to the parent that
   ///   lacks room.
   @usableFromInline
-  package func take(cost: Int, count: Int) -> Int? {
+  package func tryReserve(cost: Int, count: Int) -> Int? {
     guard Self.add(cost, to: reservedCost, limit: costLimit) else { return 0 }
     guard Self.add(count, to: reservedCount, limit: countLimit) else {
       reservedCost.subtract(cost, ordering: .relaxed)
       return 0
     }
-    if let level = parent?.take(cost: cost, count: count) {
+    if let level = parent?.tryReserve(cost: cost, count: count) {
       reservedCost.subtract(cost, ordering: .relaxed)
       reservedCount.subtract(count, ordering: .relaxed)
       return level + 1

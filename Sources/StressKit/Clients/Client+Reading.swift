@@ -2,7 +2,7 @@ extension Client {
   /// The inverse of the fraction of reads that check every byte of the value. The other reads check only the stamp.
   private static let thoroughness = 16
 
-  mutating func isThorough() -> Bool { generator.next(below: Client.thoroughness) == 0 }
+  mutating func drawThoroughness() -> Bool { generator.next(below: Client.thoroughness) == 0 }
 
   /// Looks up a key synchronously in both tiers.
   mutating func lookUp(_ key: Int) {
@@ -16,13 +16,13 @@ extension Client {
       return
     }
     tally.record(isResident ? .memory : .disk, from: start, to: end)
-    runState.check(value.rawSpan, of: key, in: ReadWindow(start: start, end: end), isThorough: isThorough())
+    runState.check(value.rawSpan, of: key, in: ReadWindow(start: start, end: end), isThorough: drawThoroughness())
   }
 
   /// Reads a key through a borrowed view of its bytes.
   mutating func view(_ key: Int) {
     let start = Ticks.now()
-    let isThorough = isThorough()
+    let isThorough = drawThoroughness()
     let runState = runState
     // The check uses a time inside the call as its end. This time is earlier than the return, so the check is
     // stricter.
@@ -34,7 +34,7 @@ extension Client {
 
   /// Loads a key: fetches the value if it is absent, or if the policy does not accept it.
   mutating func load(_ key: Int, _ choice: LoadChoice = .usual) async {
-    var loading = Loading(runState: runState, origin: origin, cache: cache, key: key, isThorough: isThorough())
+    var loading = Loading(runState: runState, origin: origin, cache: cache, key: key, isThorough: drawThoroughness())
     loading.choice = choice
     let start = Ticks.now()
     let outcome = await loading.run()
@@ -58,7 +58,7 @@ extension Client {
       for (name, value) in loaded.values {
         runState.check(
           value.rawSpan, of: numbers[name]!, in: ReadWindow(start: start, end: end, staleness: .max),
-          isThorough: isThorough())
+          isThorough: drawThoroughness())
       }
       for (name, error) in loaded.failures { Loading.judge(error, name: name, runState) }
     } catch {

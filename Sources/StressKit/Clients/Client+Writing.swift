@@ -61,7 +61,7 @@ extension Client {
       let stamp = Stamp(run: runState.run, key: key, version: version, payload: payload)
       // The disk tier may accept or refuse the value. An accepted value is announced to observers, and a refused
       // one acts as a removal.
-      subject.witness.mayAnnounce(name, version)
+      subject.witness.notePossibleAnnouncement(name, version)
       cache.setValue(stamp.value(payload: payload), forKey: name)
     }
     tally.record(.written, from: start, to: Ticks.now())

@@ -15,7 +15,7 @@ struct StatCommand: AsyncParsableCommand {
 
   /// The JSON report.
   struct Report: Codable, Sendable {
-    struct Cache: Codable, Sendable {
+    struct CacheRow: Codable, Sendable {
       let name: String
       let entries: Int
       let bytes: Int
@@ -26,9 +26,9 @@ struct StatCommand: AsyncParsableCommand {
     let limitBytes: Int
     let entries: Int
     let liveBytes: Int
-    let caches: [Cache]
+    let caches: [CacheRow]
 
-    init(directory: String, _ statistics: SecondTierStatistics, caches: [Cache]) {
+    init(directory: String, _ statistics: SecondTierStatistics, caches: [CacheRow]) {
       self.directory = directory
       fileBytes = statistics.occupiedBytes
       limitBytes = statistics.limitBytes
@@ -58,7 +58,7 @@ struct StatCommand: AsyncParsableCommand {
   private func report(_ store: StoreOnDisk) throws -> Report {
     let caches = try store.partitions().map { name, partition in
       let statistics = partition.statistics
-      return Report.Cache(name: name, entries: statistics.entryCount, bytes: statistics.liveBytes)
+      return Report.CacheRow(name: name, entries: statistics.entryCount, bytes: statistics.liveBytes)
     }
     return Report(directory: directory, store.tier.statistics, caches: caches)
   }

@@ -55,7 +55,7 @@ final class ObserverWitness: Sendable {
   }
 
   /// Records a write that every tier may refuse. It may be reported at most once.
-  func mayAnnounce(_ name: String, _ version: Version) {
+  func notePossibleAnnouncement(_ name: String, _ version: Version) {
     guard case .written(let number) = version else { return }
     state.withLock { _ = $0.keys[name, default: KeyState()].optional.insert(number) }
   }

@@ -228,7 +228,7 @@ struct AnewAndRefreshTests {
       func decides(at time: MonotonicTime) -> Bool {
         switch table.refresh(key, at: time, makeFlight: { Flight(priority: .medium) }) {
         case .start(let flight):
-          table.end(flight, forKey: "a", hash: key.hash)
+          table.end(flight, of: key)
           return true
         case .decline, .expired:
           return false

@@ -91,8 +91,8 @@ struct DiscardsDuringSavesTests {
   @Test func `a save does not move the base of a key that was used again after another writer's change`() throws {
     typealias State = DraftState<String, Int>
     func seen(_ changes: UInt32) -> SeenKey<Int> { SeenKey(version: VersionBelow(changes: changes), tags: []) }
-    func write(_ value: Int, from keyState: State.KeyState) -> State.ShownWrite {
-      State.ShownWrite(key: "a", keyState: keyState, write: .store(value, WriteOptions()), shown: value)
+    func write(_ value: Int, from keyState: State.KeyState) -> State.ComputedWrite {
+      State.ComputedWrite(key: "a", keyState: keyState, write: .store(value, WriteOptions()), shown: value)
     }
     var state = State(layering: .edits)
     _ = state.see("a", seen(0), since: 0)
@@ -105,7 +105,7 @@ struct DiscardsDuringSavesTests {
     let late = write(2, from: state.keyState(of: "a"))
     _ = state.write([late])
     let later = state.writes(after: saved).map {
-      State.ShownWrite(key: $0.key, keyState: $0.keyState, write: $0.write, shown: nil)
+      State.ComputedWrite(key: $0.key, keyState: $0.keyState, write: $0.write, shown: nil)
     }
     let own = SavedKey<Int>(version: VersionBelow(changes: 1), tags: [], isOwn: true)
     let ended = state.endSaving(saved, ["a": own], later: later)

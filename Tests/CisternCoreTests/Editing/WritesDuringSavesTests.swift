@@ -91,8 +91,9 @@ struct WritesDuringSavesTests {
 
   @Test func `a value that was computed before the end of a save is not added after it`() throws {
     typealias State = DraftState<String, [Int]>
-    func write(_ value: [Int], _ shown: [Int], to state: State) -> State.ShownWrite {
-      State.ShownWrite(key: "a", keyState: state.keyState(of: "a"), write: .store(value, WriteOptions()), shown: shown)
+    func write(_ value: [Int], _ shown: [Int], to state: State) -> State.ComputedWrite {
+      State.ComputedWrite(
+        key: "a", keyState: state.keyState(of: "a"), write: .store(value, WriteOptions()), shown: shown)
     }
     var state = State(layering: .merges)
     _ = state.see("a", SeenKey(version: VersionBelow(changes: 0), tags: []), since: 0)
@@ -102,7 +103,7 @@ struct WritesDuringSavesTests {
     // Computed from the values 1 and 2.
     let late = write([3], [1, 2, 3], to: state)
     let later = state.writes(after: saved).map {
-      State.ShownWrite(key: $0.key, keyState: $0.keyState, write: $0.write, shown: [2])
+      State.ComputedWrite(key: $0.key, keyState: $0.keyState, write: $0.write, shown: [2])
     }
     let own = SavedKey<[Int]>(version: VersionBelow(changes: 1), tags: [], isOwn: true)
     let ended = state.endSaving(saved, ["a": own], later: later)

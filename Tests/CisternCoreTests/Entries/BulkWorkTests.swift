@@ -20,11 +20,11 @@ struct BulkWorkTests {
 
     /// Starts the task, and calls `cancelled` before the flights are abandoned.
     func run(_ cancelled: @escaping @Sendable () -> Void = {}) {
-      work.runInBulk(task) { [flights] in
+      work.attachBulk(task) { [flights] in
         cancelled()
         for flight in flights { flight.abandonIfUnattended() }
       }
-      work.leaveOne()
+      work.removeFlight()
     }
 
     deinit { task.cancel() }

@@ -159,7 +159,7 @@ struct EntryTests {
   /// Checks that the loss of a value does not affect a flight.
   private static func checkLoss(of state: State) -> Int {
     var lost = state.entry
-    Entry.loseValue(of: &lost)
+    Entry.removeValue(of: &lost)
     #expect(lost?.held == nil && lost?.flight === state.flight, "\(state.name)")
     return 1
   }

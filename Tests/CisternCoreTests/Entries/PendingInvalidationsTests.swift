@@ -8,11 +8,11 @@ struct PendingInvalidationsTests {
   private typealias Pending = PendingInvalidations<String>
 
   private func add(_ invalidation: Invalidation, _ number: UInt64, to pending: inout Pending) {
-    let number = InvalidationVersion(number: number)
+    let version = InvalidationVersion(number: number)
     switch invalidation {
-    case .tag(let tag): pending.add(tag: tag, number: number)
+    case .tag(let tag): pending.add(tag: tag, at: version)
     case .prefix(let prefix):
-      pending.add(prefix: prefix, number: number) { key, prefixes in
+      pending.add(prefix: prefix, at: version) { key, prefixes in
         key.withKeyBytes { prefixes.newestVersion(ofPrefixesOf: $0) }
       }
     }

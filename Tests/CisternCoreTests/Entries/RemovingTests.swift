@@ -116,7 +116,7 @@ struct RemovingTests {
     func remove(_ way: Way) -> Bool? {
       switch way {
       case .removal: cache.removeValue(forKey: "a")
-      case .anyWrite: cache.conditional.remove(cache.table.hashed("a"), context: nil)
+      case .anyWrite: cache.conditionalWriter.remove(cache.table.hashed("a"), context: nil)
       case .fast: return cache.table.remove(cache.table.hashed("a"), at: clock.now())
       }
       return nil

@@ -108,7 +108,8 @@ struct ShardedEvictionTests {
           defer { isRegistered.set(true) }
           return isRegistered.peek() != nil
         },
-        evicted: { key, _ in evicted.record(key) }, unlocked: { if evicted.count > 0 { delivered.record(()) } }))
+        announceEviction: { key, _ in evicted.record(key) },
+        deliverChanges: { if evicted.count > 0 { delivered.record(()) } }))
     budget.add(table)
     for key in (0..<6_000).map(table.hashed) where evicted.count == 0 {
       let cost = UInt32(1 + key.key % 7)

@@ -15,7 +15,7 @@ struct WriteDecisionTests {
       intents.append(.expire(isCounted: isCounted))
       intents += DiscardReason.allCases.map { .discard($0, isCounted: isCounted) }
     }
-    intents += LossCause.allCases.map { .loseRecord($0) }
+    intents += LossCause.allCases.map { .noteRecordLoss($0) }
     for keepsFlight in bools {
       intents += [nil, .migration, .use].map { .promote(keepsFlight: keepsFlight, rewriting: $0) }
     }
@@ -137,7 +137,7 @@ struct WriteDecisionTests {
       case .discard(.outdated, _): return presence == .readable && later != .readable ? .removed(.outdated) : nil
       case .expire: return isLeft ? nil : .removed(.expired)
       case .noteUse: return staging == .refused && !situation.isInMemory ? .removed(.refused) : nil
-      case .loseRecord(let cause):
+      case .noteRecordLoss(let cause):
         guard !situation.isInMemory, situation.shownByEdits == nil else { return nil }
         return .removed(cause == .evicted ? .evicted : .lost)
       }
@@ -170,11 +170,11 @@ struct WriteDecisionTests {
       case .discard(.expired, _), .expire: .expired
       case .discard(.undecodable, _): .undecodable
       case .discard(.outdated, _): .outdated
-      case .promote, .noteUse, .loseRecord: nil
+      case .promote, .noteUse, .noteRecordLoss: nil
       }
     }
 
-    var entry: EntryChange {
+    var entryChange: EntryChange {
       switch intent {
       case .remove: .replace(.memoryOnly, keepsFlight: false)
       case .store(let effect, _):
@@ -185,9 +185,9 @@ struct WriteDecisionTests {
           keepsFlight: write.confirmation == nil || write.effect == .olderAddition)
       case .promote(let keepsFlight, _): .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: keepsFlight)
       case .discard: .unchanged
-      case .expire: .loseValue
-      case .noteUse: staging == .refused ? .loseRecord : .unchanged
-      case .loseRecord: .loseRecord
+      case .expire: .removeValue
+      case .noteUse: staging == .refused ? .noteRecordLoss : .unchanged
+      case .noteRecordLoss: .noteRecordLoss
       }
     }
 
@@ -197,11 +197,11 @@ struct WriteDecisionTests {
       case .store(let effect, _): effect
       case .show(let write): write.effect
       case .remove: .replacement
-      case .promote, .discard, .expire, .noteUse, .loseRecord: .maintenance
+      case .promote, .discard, .expire, .noteUse, .noteRecordLoss: .maintenance
       }
     }
 
-    var edits: EditMark {
+    var editMark: EditMark {
       switch intent {
       case .remove, .show:
         switch (situation.shownByEdits != nil, isPending) {
@@ -220,7 +220,7 @@ struct WriteDecisionTests {
       case .remove(let stagesAlways):
         stagesAlways || situation.isInMemory || situation.shownByEdits != nil || presence != .absent
       case .promote(_, let reason): reason != nil
-      case .loseRecord: false
+      case .noteRecordLoss: false
       }
     }
   }
@@ -236,7 +236,8 @@ struct WriteDecisionTests {
               let rules = Rules(
                 intent: intent, situation: situation, presence: presence, staging: staging, later: later)
               let expected = WriteDecision(
-                rules.entry, effect: rules.effect, edits: rules.edits, event: rules.event, counter: rules.counter)
+                rules.entryChange, effect: rules.effect, editMark: rules.editMark, event: rules.event,
+                counter: rules.counter)
               if trial.decision != expected || trial.stagings != (rules.isStaged ? 1 : 0) {
                 Issue.record("\(intent) in \(situation), \(presence), \(staging): \(trial) instead of \(expected)")
               }

@@ -33,7 +33,7 @@ struct LargeStaleValueTests {
     for key in 0..<1_200 { cache["\(key)"] = [1] }
     for request in 0..<8_000 { _ = cache["\(request % 1_200)"] }
     let subject = Subject(cache: cache, tier: tier)
-    try #require(cache.table.peek("large", hash: cache.table.hash("large")) == nil)
+    try #require(cache.table.peek(cache.table.hashed("large")) == nil)
     tier.setAfterLoad { [reads = subject.reads] key in
       guard key == Array("large".utf8) else { return }
       // Ends a load that would retry forever.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CisternCore
 
-/// A partition of a user's own tier, as a cache sees it.
+/// A partition of a custom tier, as a cache sees it.
 @Suite struct AdaptedPartitionTests {
   private let tier = SmallTier()
   private let key: [UInt8] = [7]

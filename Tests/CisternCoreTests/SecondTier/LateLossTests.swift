@@ -109,7 +109,7 @@ private final class LosingTier: SecondTier, SecondTierPartition {
   }
 }
 
-/// Losses that a user's tier reports after the key was used again.
+/// Losses that a custom tier reports after the key was used again.
 @Suite struct LateLossTests {
   enum Operation: CaseIterable, Sendable {
     case nothing, lookUp, set, setAndEvict, setAndRemoval, setAndLoss, setAndClear, removal, twoRemovals, update, clear,

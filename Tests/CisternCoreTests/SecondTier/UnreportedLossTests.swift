@@ -4,7 +4,7 @@ import Testing
 
 @testable import CisternCore
 
-/// Records that a user's tier loses without a report.
+/// Records that a custom tier loses without a report.
 @Suite struct UnreportedLossTests {
   private let tier = SmallTier()
   private let store: Store
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "k1"] as [String?])
-  func `an enumeration lists the records of a user's tier once`(prefix: String?) async throws {
+  func `an enumeration lists the records of a custom tier once`(prefix: String?) async throws {
     for number in 0..<1300 { cache["k\(number)"] = number }
     cache.trim(toCost: 0)
     // These keys are in memory, too.

@@ -41,10 +41,10 @@ import Testing
         }
         guard let number else { return }
         cache.put("new\(number % 10)", value(number, size: 100))
-        engine.monitor.change { $0.isAsked = true }
+        engine.monitor.change { $0.isCommitRequested = true }
       }
     }
-    engine.monitor.change { $0.isAsked = true }
+    engine.monitor.change { $0.isCommitRequested = true }
     var hasEnded: Bool?
     while hasEnded == nil {
       await Task.yield()

@@ -50,7 +50,7 @@ import Testing
     // A write that is staged during the commit is committed before the purge.
     next.set {
       cache.put("newer", [3], tags: ["red"])
-      tier.engine.monitor.change { $0.isAsked = true }
+      tier.engine.monitor.change { $0.isCommitRequested = true }
       change.perform(in: scratch, older: older)
       next.set { change.fault }
       return nil

@@ -144,7 +144,7 @@ extension Arena {
 
   /// Notes the committed records of the key in both caches, as a process that starts now would find them.
   func noteBothOnDisk() {
-    // In a user's tier, each cache has its own commits.
+    // In a custom tier, each cache has its own commits.
     guard let tier, other != nil, !kind.isOwn else { return }
     func document(in partition: String) -> Document? {
       tier.committedBytes(of: Self.key, in: partition).map { DocumentCodec().decode($0) }

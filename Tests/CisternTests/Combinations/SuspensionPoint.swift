@@ -67,7 +67,7 @@ enum SuspensionPoint: CaseIterable, Sendable {
   func exists(in kind: CacheKind) -> Bool {
     switch self {
     case .secondTierRead: kind.hasSecondTier
-    // A read-only store has no staging to wait for. A user's tier limits its queue by refusals.
+    // A read-only store has no staging to wait for. A custom tier limits its queue by refusals.
     case .room: kind.isWritable && !kind.isOwn
     case .fetch, .led, .joined, .transform, .change, .confirmation, .draftRead, .draftWritten, .draftSaved, .merge,
       .batchBody, .contentsBegun, .contentsRead, .enumerationBegun, .enumerationRead, .answered:

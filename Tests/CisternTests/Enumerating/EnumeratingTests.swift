@@ -251,7 +251,7 @@ import Testing
     try await third.close()
   }
 
-  @Test func `a user's own tier is enumerated in order`() async throws {
+  @Test func `a custom tier is enumerated in order`() async throws {
     let tier = FaultInjectingTier()
     let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
     let cache = try store.cache("cache", of: [UInt8].self, keyedBy: String.self)

@@ -4,7 +4,7 @@ import CisternTesting
 import Foundation
 import Testing
 
-/// Removal by tag from all caches of a store in a directory, or over a user's own tier.
+/// Removal by tag from all caches of a store in a directory, or over a custom tier.
 @Suite(.serialized) struct StoreRemovalOnDiskTests {
   private func open(_ scratch: TemporaryDirectory) throws -> Store {
     var configuration: Store.Configuration = .ignoringMemoryPressure
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `a removal from the store removes from each open cache over a user's own tier`() async throws {
+  @Test func `a removal from the store removes from each open cache over a custom tier`() async throws {
     let scratch = TemporaryDirectory()
     try FileManager.default.createDirectory(atPath: scratch.store, withIntermediateDirectories: true)
     let tier = try FileTier(file: URL(fileURLWithPath: scratch.store).appendingPathComponent("records"))

@@ -63,7 +63,7 @@ extension DiskEngine {
     if let writer = Writer.current, writer.engine === self {
       writer.commitOnOtherThread()
     } else {
-      _ = monitor.change(until: deadline) { $0.isAsked = true }
+      _ = monitor.change(until: deadline) { $0.isCommitRequested = true }
     }
   }
 }

@@ -56,7 +56,7 @@ extension DiskEngine {
   func awaitFollowing() {
     if isInherited { return }
     let ticket = nextTicket()
-    monitor.change { $0.isAsked = true }
+    monitor.change { $0.isCommitRequested = true }
     if DiskRegistry.shared.isCallerAwaited { return }
     // Each duty of the writer thread ends with a wake-up, or with another duty if more is staged than the limits allow.
     monitor.wait { state in

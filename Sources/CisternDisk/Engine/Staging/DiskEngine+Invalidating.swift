@@ -8,6 +8,43 @@ extension DiskEngine {
     return openBatch()
   }
 
+  /// Stages the invalidation.
+  ///
+  /// If the partition has too many invalidations, all of its records must be removed. The cache does that in the same
+  /// critical sections (``TransactionalPartition/mustRemoveAll``). Without a cache, the method does it.
+  func stageInvalidation(_ invalidation: Invalidation, of partition: Partition, hasCache: Bool) -> (
+    version: InvalidationVersion, ticket: CommitTicket
+  ) {
+    if isInherited || mode == .closed {
+      return (partition.invalidations.invalidationVersion.next(), .zero)
+    }
+    let (invalidationVersion, change) = partition.stageInvalidation(
+      invalidation, limit: limits.invalidationBytes
+    ) {
+      nextTicket()
+    }
+    let ticket: CommitTicket
+    switch change {
+    case .refused where hasCache:
+      // Nothing is left to remove while an uncommitted clear hides all records.
+      if !partition.clearState.hidesRecords || !partition.staging.isEmpty { requireRemovalOfAll(of: partition) }
+      return (invalidationVersion, nextTicket())
+    case .refused: return (invalidationVersion, stageRemovalOfAll(of: partition))
+    case .added(let added):
+      stagedCount.add(1, ordering: .sequentiallyConsistent)
+      ticket = added
+    case .replaced(let replaced): ticket = replaced
+    }
+    wakeIfIdle()
+    return (invalidationVersion, ticket)
+  }
+
+  /// Requires that the cache clears the partition.
+  func requireRemovalOfAll(of partition: Partition) {
+    // A fork can have copied the partition's lock while it was held.
+    if isInherited { partition.clearState.requireClear() } else { partition.requireClear() }
+  }
+
   /// Stages an invalidation in all partitions, except those with these names. Partitions that are not open get it with
   /// the next commit, or when they are opened.
   func stageInvalidation(_ invalidation: Invalidation, exceptIn names: Set<String>, in batch: BatchToken) {

@@ -1,46 +1,9 @@
 import CisternCore
 import Synchronization
 
-// Removals that are bounded: invalidations, clears, and removals that cannot be committed now.
+// Removals that are bounded: clears, and removals that cannot be committed now.
 
 extension DiskEngine {
-  /// Stages the invalidation.
-  ///
-  /// If the partition has too many invalidations, all of its records must be removed. The cache does that in the same
-  /// critical sections (``TransactionalPartition/mustRemoveAll``). Without a cache, the method does it.
-  func stageInvalidation(_ invalidation: Invalidation, of partition: Partition, hasCache: Bool) -> (
-    version: InvalidationVersion, ticket: CommitTicket
-  ) {
-    if isInherited || mode == .closed {
-      return (partition.invalidations.invalidationVersion.next(), .zero)
-    }
-    let (invalidationVersion, change) = partition.stageInvalidation(
-      invalidation, limit: limits.invalidationBytes
-    ) {
-      nextTicket()
-    }
-    let ticket: CommitTicket
-    switch change {
-    case .refused where hasCache:
-      // Nothing is left to remove while an uncommitted clear hides all records.
-      if !partition.clearState.hidesRecords || !partition.staging.isEmpty { requireRemovalOfAll(of: partition) }
-      return (invalidationVersion, nextTicket())
-    case .refused: return (invalidationVersion, stageRemovalOfAll(of: partition))
-    case .added(let added):
-      stagedCount.add(1, ordering: .sequentiallyConsistent)
-      ticket = added
-    case .replaced(let replaced): ticket = replaced
-    }
-    wakeIfIdle()
-    return (invalidationVersion, ticket)
-  }
-
-  /// Requires that the cache clears the partition.
-  func requireRemovalOfAll(of partition: Partition) {
-    // A fork can have copied the partition's lock while it was held.
-    if isInherited { partition.clearState.requireClear() } else { partition.requireClear() }
-  }
-
   /// Stages the removal of every record of the partition.
   func stageRemovalOfAll(of partition: Partition) -> CommitTicket {
     if isInherited || mode == .closed {
@@ -81,18 +44,18 @@ extension DiskEngine {
   /// Above the limit, all records of the partition must be removed instead. The cache does that after its critical
   /// section.
   func stageRemoval(of key: [UInt8], in partition: Partition) -> CommitTicket {
-    if partition.isRemovedByClear(key) { return nextTicket() }
+    if partition.noteRemovalByClear(key) { return nextTicket() }
     defer { boundRemovals(in: partition) }
-    return take(.removal(key: key), in: partition).ticket
+    return stageInPartition(.removal(key: key), in: partition).ticket
   }
 
   /// Stages a removal under a condition, in every mode. Nil if the key has another record, or none.
   func stageRemoval(
     _ removal: StagedWrite, if condition: RecordCondition, in partition: Partition
   ) -> CommitTicket? {
-    if mode == .active { return take(removal, if: condition, in: partition) }
-    if partition.isRemovedByClear(removal.key) { return nil }
-    guard let ticket = take(removal, if: condition, in: partition) else { return nil }
+    if mode == .active { return stageInPartition(removal, if: condition, in: partition) }
+    if partition.noteRemovalByClear(removal.key) { return nil }
+    guard let ticket = stageInPartition(removal, if: condition, in: partition) else { return nil }
     boundRemovals(in: partition)
     return ticket
   }

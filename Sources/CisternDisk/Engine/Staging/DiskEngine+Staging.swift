@@ -34,12 +34,12 @@ extension DiskEngine {
       return refuse(partition)
     case .active:
       if isTooLarge(write) {
-        _ = take(.removal(key: write.key), in: partition, batch: batch)
+        _ = stageInPartition(.removal(key: write.key), in: partition, batch: batch)
         return refuse(partition)
       }
-      let (ticket, isTaken) = take(write, in: partition, batch: batch)
+      let (ticket, isStaged) = stageInPartition(write, in: partition, batch: batch)
       // Refused if an invalidation concerns the write and is newer than its value.
-      return isTaken ? .staged(ticket) : refuse(partition)
+      return isStaged ? .staged(ticket) : refuse(partition)
     }
   }
 
@@ -55,10 +55,10 @@ extension DiskEngine {
     // The record that was read stays.
     guard mode == .active else { return .dropped }
     if isTooLarge(write) {
-      _ = take(.removal(key: key), if: condition, in: partition)
+      _ = stageInPartition(.removal(key: key), if: condition, in: partition)
       return .init(refuse(partition))
     }
-    if let ticket = take(write, if: condition, in: partition) { return .staged(ticket) }
+    if let ticket = stageInPartition(write, if: condition, in: partition) { return .staged(ticket) }
     return partition.invalidations.conceals(metadata, key: key.rawSpan) ? .init(refuse(partition)) : .dropped
   }
 
@@ -77,16 +77,16 @@ extension DiskEngine {
     return .refused
   }
 
-  func take(
+  func stageInPartition(
     _ write: StagedWrite, in partition: Partition, batch: BatchNumber? = nil
-  ) -> (ticket: CommitTicket, isTaken: Bool) {
+  ) -> (ticket: CommitTicket, isStaged: Bool) {
     let change = partition.stage(write, batch: batch) { nextTicket() }
     note(change)
-    return (change.ticket, change.isTaken)
+    return (change.ticket, change.isStaged)
   }
 
   /// Nil if the key has another record, or none.
-  func take(_ write: StagedWrite, if condition: RecordCondition, in partition: Partition) -> CommitTicket? {
+  func stageInPartition(_ write: StagedWrite, if condition: RecordCondition, in partition: Partition) -> CommitTicket? {
     guard let change = partition.stage(write, if: condition, makeTicket: { nextTicket() }) else { return nil }
     note(change)
     return change.ticket

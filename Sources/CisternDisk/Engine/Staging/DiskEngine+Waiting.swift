@@ -73,7 +73,7 @@ extension DiskEngine {
       if let known = progress.withLock({ $0.wait(waiter) }) {
         known.resume()
       } else if monitor.change({
-        $0.isAsked = true; return $0.life == .stopped
+        $0.isCommitRequested = true; return $0.life == .stopped
       }) {
         // The writer thread has ended since, and no longer resumes waiters.
         failWaiters(closedError("wait for a commit"))

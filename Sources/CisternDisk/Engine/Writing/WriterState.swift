@@ -8,7 +8,7 @@ struct WriterState: Sendable {
   /// Whether enough is staged to commit before the commit interval ends.
   var isFull = false
   /// Whether a caller waits for a commit.
-  var isAsked = false
+  var isCommitRequested = false
   /// Whether maintenance is due: records to purge, or damaged records to remove.
   var needsMaintenance = false
   /// The time before which maintenance does not run, in monotonic nanoseconds; nil if it can run at once.
@@ -68,12 +68,12 @@ struct WriterState: Sendable {
   mutating func takeDuty(now: UInt64, stagedCount: Int, interval: UInt64) -> WaitAnswer<Duty> {
     if life == .stopping { return .done(.stop) }
     if let retryAt {
-      guard isAsked || now >= retryAt else { return .waiting(until: retryAt) }
-      isAsked = false
+      guard isCommitRequested || now >= retryAt else { return .waiting(until: retryAt) }
+      isCommitRequested = false
       return .done(.retry(now >= retryAt ? .due : .asked))
     }
     let commitTime = commitTime(now: now, stagedCount: stagedCount, interval: interval)
-    let isCommitDue = isAsked || isFull || (commitTime.map { now >= $0 } ?? false)
+    let isCommitDue = isCommitRequested || isFull || (commitTime.map { now >= $0 } ?? false)
     let canPause = needsMaintenance && !needsRepair
     let pauseEnd = canPause ? maintenancePausedUntil.flatMap { now < $0 ? $0 : nil } : nil
     let isMaintenanceDue = needsMaintenance && pauseEnd == nil
@@ -86,7 +86,7 @@ struct WriterState: Sendable {
     }
     guard isCommitDue else { return .waiting(until: [commitTime, pauseEnd].compactMap(\.self).min()) }
     if isMaintenanceDue { commitsBeforeMaintenance += 1 }
-    isAsked = false
+    isCommitRequested = false
     isFull = false
     stagedSince = nil
     return .done(.commit)

@@ -221,7 +221,7 @@ import Testing
       // The exit handler of the process does this. A store that is left open then has nothing to commit.
       let engine = tier.engine
       engine.exitPhase = .asked
-      engine.monitor.change { $0.isAsked = true }
+      engine.monitor.change { $0.isCommitRequested = true }
       while engine.exitPhase != .done { await Task.yield() }
       #expect(engine.stagedCount.load(ordering: .relaxed) == 0)
     }

@@ -57,7 +57,7 @@ import Testing
     #expect(try !LiveBytes(of: file).areExact)
     // The exit handler of the process does this.
     engine.exitPhase = .asked
-    engine.monitor.change { $0.isAsked = true }
+    engine.monitor.change { $0.isCommitRequested = true }
     while engine.exitPhase != .done { await Task.yield() }
     #expect(try LiveBytes(of: file).areExact)
     try await tier.close()

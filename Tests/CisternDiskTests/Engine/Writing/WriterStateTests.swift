@@ -28,7 +28,7 @@ import Testing
       // A commit and a part of the maintenance both find more to maintain.
       state.needsMaintenance = true
       switch demand {
-      case .asked: state.isAsked = true
+      case .asked: state.isCommitRequested = true
       case .full: state.isFull = true
       case .elapsed: break
       }
@@ -42,10 +42,10 @@ import Testing
     var state = WriterState()
     state.needsMaintenance = true
     for _ in 0..<WriterState.commitsInSequence {
-      state.isAsked = true
+      state.isCommitRequested = true
       #expect(duty(&state) == "commit")
     }
-    state.isAsked = true
+    state.isCommitRequested = true
     #expect(duty(&state) == "maintenance")
     #expect(duty(&state) == "commit")
     #expect(duty(&state) == "until 10")
@@ -65,7 +65,7 @@ import Testing
     state.retryAt = 30
     state.needsMaintenance = true
     #expect(duty(&state, now: 18) == "until 30")
-    state.isAsked = true
+    state.isCommitRequested = true
     #expect(duty(&state, now: 19) == "retry")
     #expect(duty(&state, now: 30) == "retry")
     state.life = .stopping
@@ -81,7 +81,7 @@ import Testing
     #expect(duty(&state, now: 5) == "until 15")
     #expect(!state.awaitsWrite)
     #expect(duty(&state, now: 15) == "commit")
-    state.isAsked = true
+    state.isCommitRequested = true
     #expect(duty(&state, now: 16, stagedCount: 0) == "commit")
     // A later request does not end the pause.
     state.needsMaintenance = true
@@ -108,14 +108,14 @@ import Testing
     state.needsMaintenance = true
     state.maintenancePausedUntil = 1000
     for time in 0..<100 {
-      state.isAsked = true
+      state.isCommitRequested = true
       #expect(duty(&state, now: UInt64(time)) == "commit")
     }
     for _ in 0..<WriterState.commitsInSequence {
-      state.isAsked = true
+      state.isCommitRequested = true
       #expect(duty(&state, now: 1000) == "commit")
     }
-    state.isAsked = true
+    state.isCommitRequested = true
     #expect(duty(&state, now: 1000) == "maintenance")
   }
 }

@@ -14,7 +14,7 @@ extension DraftState {
   }
 
   /// A write, and the value that the draft shows after it.
-  struct ShownWrite: Sendable {
+  struct ComputedWrite: Sendable {
     let key: Key
     /// The state of the key from which `shown` was computed.
     let keyState: KeyState

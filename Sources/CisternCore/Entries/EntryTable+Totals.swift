@@ -2,22 +2,22 @@ extension EntryTable {
   /// Returns the counters and the contents of all shards at one instant, because it holds all locks at once.
   ///
   /// Only the count of misses can change during the call, because it is counted without a lock.
-  func snapshot() -> Snapshot {
-    var snapshot = Snapshot()
+  func totals() -> Totals {
+    var result = Totals()
     shards.withAllShards { shard in
-      snapshot.counters += shard.counters
+      result.counters += shard.counters
       let total = shard.policy.total
-      snapshot.cost += total.cost
-      snapshot.count += total.count
-      snapshot.inProgressCount += shard.slots.count - total.count
-      snapshot.inProgressCount += shard.refreshingCount
+      result.cost += total.cost
+      result.count += total.count
+      result.inProgressCount += shard.slots.count - total.count
+      result.inProgressCount += shard.refreshingCount
     } _: {
       let totals = shards.readers.totals
-      snapshot.counters.memoryHits &+= totals.inside
+      result.counters.memoryHits &+= totals.inside
       // A late hit counted a miss before.
-      snapshot.misses = totals.outside &- snapshot.counters.lateHits
+      result.misses = totals.outside &- result.counters.lateHits
     }
-    return snapshot
+    return result
   }
 
   /// Returns the keys of some entries, one shard after another. An invalidated entry counts until it is removed.
@@ -38,7 +38,7 @@ extension EntryTable {
   }
 
   /// The counters and the contents of a table at one instant.
-  struct Snapshot {
+  struct Totals {
     var counters = ShardCounters()
     /// The number of lookups that neither tier answered.
     var misses = 0

@@ -7,7 +7,7 @@ extension WritePipeline {
   func removeAllRecordsIfRequired() {
     // Released outside the locks.
     var loss: LossOfAll<Key, Value>?
-    table.loseAllRecords {
+    table.applyLossOfAll {
       loss = beginLossOfAll()?.loss
       return loss
     }

@@ -1,6 +1,6 @@
 /// A write of one entry: the value that memory is to hold, and the condition.
 @usableFromInline
-struct EntryWrite<Value: Sendable> {
+struct MemoryWrite<Value: Sendable> {
   /// The value; nil if memory is to hold none.
   @usableFromInline var preparedValue: PreparedValue<Value>?
   @usableFromInline let condition: WriteCondition<Value>

@@ -2,10 +2,10 @@
 
 extension SecondTierReader {
   /// Notifies observers of the loss, and of the values that are left. Called outside all locks and transactions.
-  func loseFile(_ secondTier: SecondTierBinding<Key>) {
+  func handleFileLoss(_ secondTier: SecondTierBinding<Key>) {
     // Released outside the locks.
     var loss: LossOfAll<Key, Value>?
-    table.loseAllRecords {
+    table.applyLossOfAll {
       loss = writes.beginLossOfFile()
       return loss
     }
@@ -17,13 +17,13 @@ extension SecondTierReader {
 
   /// Notifies observers of a value that only a staged write has. A write of the key since the loss has its own event.
   private func announceStaged(_ key: HashedKey<Key>, in secondTier: SecondTierBinding<Key>) {
-    if shownByEdits(key.key) != nil { return }
+    if viewOfEdits(of: key.key).isEdited { return }
     guard let (writeVersion, invalidationVersion) = table.versionsIfUnheld(key),
       case .usable(let found)? = interpretedRecord(of: key, in: secondTier)
     else { return }
     let condition = WriteCondition<Value>.untouched(
       writeVersion: writeVersion, invalidationVersion: invalidationVersion)
-    table.write(EntryWrite(nil, if: condition), to: key) { _, _ in
+    table.write(MemoryWrite(nil, if: condition), to: key) { _, _ in
       observers.record(
         PendingChange(
           .inserted(key.key, found.value), previous: .none, tags: ChangeTags(former: [], new: found.timing.tags)))
