@@ -139,11 +139,11 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       policy: storeParts.evictionPolicy, budget: budget, newestInvalidation: partition?.invalidationVersion ?? .zero,
       handlers: EntryTable.Handlers(
         isObserved: { [center = observers.center] in center.observerCount.load(ordering: .relaxed) > 0 },
-        announceEviction: { (key: Key, held: CachedValue<Value>) in
+        announceEviction: { [clock = storeParts.timeline.clock] (key: Key, held: CachedValue<Value>) in
           // A value that unconfirmed edits show is kept beside memory.
           if !edits.isEmpty, edits[key]?.shown != nil { return }
-          let isTierClosed = partition?.mode == .closed
-          let event = WriteEvent.ofEviction(from: held.residency, isTierClosed: isTierClosed)
+          let event = WriteEvent.ofEviction(
+            from: held.residency, isTierClosed: partition?.mode == .closed, isExpired: held.isGone(at: clock.now()))
           guard case .removed(let cause)? = event else { return }
           observers.record(
             PendingChange(

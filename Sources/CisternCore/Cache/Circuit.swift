@@ -58,7 +58,8 @@ final class Circuit: Sendable {
         } else {
           try await fetch()
         }
-      end(call, with: .success, at: clock.now())
+      // A fetch that its callers left can return any value. It tells nothing about the origin.
+      end(call, with: Task.isCancelled ? .cancelled : .success, at: clock.now())
       return fetched
     } catch {
       end(call, with: result(of: error), at: clock.now())

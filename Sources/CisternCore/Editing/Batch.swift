@@ -45,13 +45,20 @@ public struct Batch<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     write(.remove, to: key)
   }
 
-  /// Adds a write, and returns the write of the same key that it replaces or extends.
+  /// Adds a write.
+  ///
+  /// - Returns: The write of the same key that this one replaces, which the caller may have to release outside a lock.
+  ///   Nil if there is none, or if this one extends it.
   @inlinable
   @discardableResult
   mutating func write(_ write: Write, to key: Key) -> Write? {
     // A new key needs only one lookup.
-    guard let former = writes.updateValue(write, forKey: key) else {
+    guard var former = writes.updateValue(write, forKey: key) else {
       keys.append(key)
+      return nil
+    }
+    if former.extend(by: write) {
+      writes[key] = former
       return nil
     }
     writes[key] = write.following(former, layering)

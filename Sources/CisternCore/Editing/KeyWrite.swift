@@ -24,21 +24,41 @@ extension KeyWrite {
       switch layering {
       case .replaces: return self
       case .edits: return .store(value, writeOptions.keepingTags(of: formerOptions))
-      case .merges:
-        return .merge(MergedWrites([former], formerOptions, replaces: false).followed(by: [value], writeOptions))
+      case .merges: return KeyWrite.merge(MergedWrites([former], formerOptions, replaces: false)).extended(by: self)
       }
-    case (.store(let value, let writeOptions), .merge(let writes)):
-      return .merge(writes.followed(by: [value], writeOptions))
     case (.merge(let writes), _) where writes.replaces:
       return self
     case (.merge(let writes), .remove):
       return .merge(MergedWrites(writes.values, writes.writeOptions.withoutKeptTags, replaces: true))
-    case (.merge(let writes), .store(let former, let formerOptions)):
-      let first = MergedWrites([former], formerOptions, replaces: false)
-      return .merge(first.followed(by: writes.values, writes.writeOptions))
-    case (.merge(let writes), .merge(let former)):
-      return .merge(former.followed(by: writes.values, writes.writeOptions))
+    case (.merge, .store(let former, let formerOptions)):
+      return KeyWrite.merge(MergedWrites([former], formerOptions, replaces: false)).extended(by: self)
+    case (.store, .merge), (.merge, .merge):
+      return earlier.extended(by: self)
     }
+  }
+
+  private func extended(by later: KeyWrite) -> KeyWrite {
+    var result = self
+    _ = result.extend(by: later)
+    return result
+  }
+
+  /// Adds the values of a later write to several merged values, without a copy of the earlier ones.
+  ///
+  /// - Returns: Whether the values were added. If not, this write is unchanged: it does not merge several values, or the
+  ///   later write replaces them.
+  @usableFromInline
+  mutating func extend(by later: KeyWrite) -> Bool {
+    guard case .merge(var writes) = self, !later.replaces else { return false }
+    // `writes` is then the only reference to the values, so that they are extended in place.
+    self = .remove
+    switch later {
+    case .store(let value, let writeOptions): writes.append([value], writeOptions)
+    case .merge(let later): writes.append(later.values, later.writeOptions)
+    case .remove: break
+    }
+    self = .merge(writes)
+    return true
   }
 
   /// Returns the part of the write that followed an earlier write of the same key, without a removal since. The earlier

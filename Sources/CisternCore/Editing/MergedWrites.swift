@@ -4,9 +4,9 @@ struct MergedWrites<Value: Sendable>: Sendable {
   /// Whether the key is removed first, so that the values are not merged with the cached one.
   @usableFromInline let replaces: Bool
   /// The values, oldest first. There is at least one.
-  @usableFromInline let values: [Value]
+  @usableFromInline private(set) var values: [Value]
   /// The write options of the merged value.
-  @usableFromInline let writeOptions: WriteOptions
+  @usableFromInline private(set) var writeOptions: WriteOptions
 
   @usableFromInline
   init(_ values: [Value], _ writeOptions: WriteOptions, replaces: Bool) {
@@ -15,9 +15,11 @@ struct MergedWrites<Value: Sendable>: Sendable {
     self.replaces = replaces
   }
 
-  /// Returns these values, followed by later ones.
-  @usableFromInline
-  func followed(by later: [Value], _ writeOptions: WriteOptions) -> MergedWrites {
-    MergedWrites(values + later, writeOptions.keepingTags(of: self.writeOptions), replaces: replaces)
+  /// Adds later values.
+  ///
+  /// - Complexity: O(n) for n later values, on average.
+  mutating func append(_ later: [Value], _ laterOptions: WriteOptions) {
+    values += later
+    writeOptions = laterOptions.keepingTags(of: writeOptions)
   }
 }

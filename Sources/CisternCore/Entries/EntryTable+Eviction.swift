@@ -15,7 +15,7 @@ extension EntryTable {
   /// Otherwise, the call might never end.
   func trim(toCost target: Int) {
     var excess = memoryCost - max(0, target)
-    while excess > 0, let cost = evictAnywhere() { excess -= cost }
+    while excess > 0, let cost = evictAnywhere(for: .cost) { excess -= cost }
     releaseSlots()
   }
 
@@ -26,18 +26,20 @@ extension EntryTable {
   func findRoom(_ short: Shard<Key, Value>.Shortage) {
     switch short {
     case .elsewhere(let budget): budget.evictOrPause()
-    case .shard(let index): if evictAnywhere(from: index) == nil { ShortPause.wait() }
+    case .shard(let index): if evictAnywhere(from: index, for: budget.evictionReason()) == nil { ShortPause.wait() }
     }
   }
 
   /// Evicts one entry from any shard that holds one.
   ///
-  /// - Parameter first: The index of the shard to try first; nil for a random one.
+  /// - Parameters:
+  ///   - first: The index of the shard to try first; nil for a random one.
+  ///   - reason: The limit for which the entry is evicted.
   /// - Returns: The cost of the evicted entry; nil if no shard holds an entry.
   @inlinable
   @inline(never)
   @discardableResult
-  func evictAnywhere(from first: Int? = nil) -> Int? {
+  func evictAnywhere(from first: Int? = nil, for reason: EvictionReason) -> Int? {
     let start = first ?? Int.random(in: 0..<shards.count)
     for offset in 0..<shards.count {
       let index = (start + offset) & (shards.count - 1)
@@ -47,7 +49,7 @@ extension EntryTable {
       let freed = shards.withShard(at: index) { shard -> Int? in
         defer { priorities.note(shard.policy.lowestDensity, of: index) }
         let freed = shard.evict(
-          keeping: .none, budget: budget, into: &evicted, announcing: isObserved() ? announceEviction : nil)
+          keeping: .none, for: reason, into: &evicted, announcing: isObserved() ? announceEviction : nil)
         if let freed { budget.release(cost: freed, count: 1) }
         return freed
       }
@@ -69,14 +71,17 @@ extension EntryTable {
   /// - Returns: The cost of the evicted entry, whose room is still reserved; nil if none was evicted.
   @inlinable
   @inline(never)
-  func evict(inShard index: Int, below density: Float, into evicted: inout Shard<Key, Value>.EvictedEntries) -> Int? {
+  func evict(
+    inShard index: Int, below density: Float, for reason: EvictionReason,
+    into evicted: inout Shard<Key, Value>.EvictedEntries
+  ) -> Int? {
     let freed: Int?? = shards.withShardIfAvailable(at: index) { shard in
       defer { priorities.note(shard.policy.lowestDensity, of: index) }
       guard let nominee = shard.policy.nominate(keeping: .none, in: shard.slots.evictionNodes),
         nominee.density < density
       else { return nil }
       // Asked inside this section: an observer may have read the victim since the caller entered its own section.
-      return shard.evict(nominee, budget: budget, into: &evicted, announcing: isObserved() ? announceEviction : nil)
+      return shard.evict(nominee, for: reason, into: &evicted, announcing: isObserved() ? announceEviction : nil)
     }
     return freed ?? nil
   }
@@ -92,7 +97,7 @@ extension EntryTable: MemoryConsumer {
 
   /// Evicts one entry. Returns false if no shard holds one.
   @usableFromInline
-  package func evictOne() -> Bool { evictAnywhere() != nil }
+  package func evictOne(for reason: EvictionReason) -> Bool { evictAnywhere(for: reason) != nil }
 
   /// Releases the unused slots of shards that hold few entries.
   ///

@@ -26,7 +26,7 @@ extension EntryTable {
       return (newest, change())
     } concluding: { shard, result in
       let (newest, effects) = result
-      shard.noteNewestInvalidation(newest)
+      shard.noteNewestInvalidation(newest, budget: budget)
       shard.noteInvalidation(where: concerns)
       index -= 1
       for key in effects.endedEdits where shards.index(of: key.hash) == index {

@@ -71,6 +71,8 @@ struct SweepPosition {
   @usableFromInline var group = 0
   /// The version of the table when the sweep began. If the table is rebuilt, entries move, and the sweep starts again.
   @usableFromInline var tableVersion: Int?
+  /// The shard's invalidation version when the sweep began.
+  @usableFromInline var began = InvalidationVersion.zero
   /// The lowest invalidation version among the flights in progress.
   @usableFromInline var oldestFlight = InvalidationVersion.max
 
@@ -91,6 +93,7 @@ extension Shard {
       if position.tableVersion != nil { position.groupsAtOnce *= 2 }
       position.group = 0
       position.tableVersion = tableVersion
+      position.began = invalidations.newest
     }
     let end = min(position.group + position.groupsAtOnce, slots.groupCount)
     for number in slots.numbers(inGroups: position.group..<end) where !removeIfInvalidated(number, budget: budget) {
@@ -100,6 +103,7 @@ extension Shard {
     }
     position.group = end
     guard end == slots.groupCount else { return false }
+    comparedVersion = max(comparedVersion, position.began)
     // A flight that lost its entry may still be merged under the newer value.
     position.oldestFlight = min(position.oldestFlight, versions.oldestFlight)
     return true

@@ -61,7 +61,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     announceEviction = handlers.announceEviction
     deliverChanges = handlers.deliverChanges
     if newestInvalidation > .zero {
-      shards.withAllShards(each: { $0.noteNewestInvalidation(newestInvalidation) }, {})
+      shards.withAllShards(each: { $0.noteNewestInvalidation(newestInvalidation, budget: budget) }, {})
     }
   }
 

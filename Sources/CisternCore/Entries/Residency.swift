@@ -5,6 +5,4 @@ enum Residency: UInt8, Sendable {
   case memoryOnly
   /// The second tier holds the value too, staged or committed.
   case bothTiers
-  /// An invalidation ended the value and announced that end.
-  case invalidated
 }

@@ -5,18 +5,18 @@ extension Shard {
   ///
   /// - Parameters:
   ///   - kept: A slot that is not evicted.
-  ///   - budget: The budget, which tells the reason of the eviction.
+  ///   - reason: The limit for which the entry is evicted.
   ///   - evicted: Receives the evicted entry.
   ///   - announce: Called with the entry before it is removed; nil if the cache has no observers.
   /// - Returns: The cost of the entry; nil if the shard holds no entry except `kept`. The caller releases or takes
   ///   over the reserved room.
   @inlinable
   mutating func evict(
-    keeping kept: SlotNumber, budget: MemoryBudget, into evicted: inout EvictedEntries,
+    keeping kept: SlotNumber, for reason: EvictionReason, into evicted: inout EvictedEntries,
     announcing announce: EvictionHandler? = nil
   ) -> Int? {
     guard let victim = policy.evict(keeping: kept, in: slots.evictionNodes) else { return nil }
-    return removeEvicted(victim, budget: budget, into: &evicted, announcing: announce)
+    return removeEvicted(victim, for: reason, into: &evicted, announcing: announce)
   }
 
   /// Evicts the entry that the policy nominated. The shard is unchanged since the nomination.
@@ -24,25 +24,31 @@ extension Shard {
   /// - Returns: The cost of the entry. The caller releases or takes over the reserved room.
   @inlinable
   mutating func evict(
-    _ nominee: Nominee, budget: MemoryBudget, into evicted: inout EvictedEntries, announcing announce: EvictionHandler?
+    _ nominee: Nominee, for reason: EvictionReason, into evicted: inout EvictedEntries,
+    announcing announce: EvictionHandler?
   ) -> Int {
     policy.evict(nominee, in: slots.evictionNodes)
-    return removeEvicted(nominee.number, budget: budget, into: &evicted, announcing: announce)
+    return removeEvicted(nominee.number, for: reason, into: &evicted, announcing: announce)
   }
 
   /// Removes an entry that the policy has unlinked to evict it. Returns its cost.
   @inlinable
   mutating func removeEvicted(
-    _ victim: SlotNumber, budget: MemoryBudget, into evicted: inout EvictedEntries,
+    _ victim: SlotNumber, for reason: EvictionReason, into evicted: inout EvictedEntries,
     announcing announce: EvictionHandler?
   ) -> Int {
-    if budget.isFullByCount { counters.evictionsByCount += 1 } else { counters.evictionsByCost += 1 }
+    switch reason {
+    case .cost: counters.evictionsByCost += 1
+    case .count: counters.evictionsByCount += 1
+    }
     let freed = Int(slots[node: victim].cost)
-    if slots[victim].entry.invalidationVersion != invalidationVersion, var held = slots[victim].entry.held,
+    if slots[victim].entry.invalidationVersion != invalidationVersion, let held = slots[victim].entry.held,
       isInvalidated(held, forKey: slots.key(of: victim))
     {
-      held.residency = .invalidated
-      slots[victim].entry = slots[victim].entry.replacingHeld(held)
+      // The invalidation was announced. It ends a flight that refreshes the value, too.
+      if case .refreshing = slots[victim].entry { refreshingCount -= 1 }
+      evicted.append(slots.remove(victim))
+      return freed
     }
     if let announce, let held = slots[victim].entry.held { announce(slots.key(of: victim), held) }
     // A flight that refreshes the value continues and keeps the slot.
@@ -95,7 +101,8 @@ extension Shard {
           || budget.above(level).shouldEvict(own: policy.total.cost, parts: neighborhood.shardCount)
       else { return .elsewhere(budget.above(level)) }
       let freed: Int
-      switch evictWorst(keeping: keptSlot, in: neighborhood, into: &evicted, announcing: announce) {
+      let reason = budget.evictionReason(addingCount: difference.count)
+      switch evictWorst(keeping: keptSlot, for: reason, in: neighborhood, into: &evicted, announcing: announce) {
       case .freed(let cost): freed = cost
       case .shard(let other): return .shard(other)
       case .nothing: return .elsewhere(budget.above(level))
@@ -113,24 +120,23 @@ extension Shard {
   /// announces its eviction itself, if the cache has observers then.
   @inlinable
   mutating func evictWorst(
-    keeping kept: SlotNumber, in neighborhood: ShardNeighborhood<Key, Value>, into evicted: inout EvictedEntries,
-    announcing announce: EvictionHandler?
+    keeping kept: SlotNumber, for reason: EvictionReason, in neighborhood: ShardNeighborhood<Key, Value>,
+    into evicted: inout EvictedEntries, announcing announce: EvictionHandler?
   ) -> EvictionResult {
-    let budget = neighborhood.budget
     guard neighborhood.shardCount > 1, let own = policy.nominate(keeping: kept, in: slots.evictionNodes) else {
-      if let freed = evict(keeping: kept, budget: budget, into: &evicted, announcing: announce) { return .freed(freed) }
+      if let freed = evict(keeping: kept, for: reason, into: &evicted, announcing: announce) { return .freed(freed) }
       // Nothing of this shard can make room, so the caller may wait for the other shard.
       return neighborhood.worse(than: .infinity).map { .shard($0) } ?? .nothing
     }
     if let other = neighborhood.worse(than: own.density),
-      let freed = neighborhood.table.evict(inShard: other, below: own.density, into: &evicted)
+      let freed = neighborhood.table.evict(inShard: other, below: own.density, for: reason, into: &evicted)
     {
       return .freed(freed)
     }
-    return .freed(evict(own, budget: budget, into: &evicted, announcing: announce))
+    return .freed(evict(own, for: reason, into: &evicted, announcing: announce))
   }
 
-  /// The result of ``evictWorst(keeping:in:into:announcing:)``.
+  /// The result of ``evictWorst(keeping:for:in:into:announcing:)``.
   @usableFromInline
   enum EvictionResult {
     /// An entry of this cost was evicted. Its room is still reserved.
@@ -168,8 +174,9 @@ extension Shard {
 
   /// Admits a value to memory, or rejects it. Returns whether it is admitted.
   ///
-  /// The policy decides about fetched, promoted and set values that are large in relation to the limit. A value whose
-  /// entry is already in the eviction order is always admitted, and so is the value of an edit or a batch.
+  /// The policy decides about fetched, promoted and set values that are large in relation to the limit, and that would
+  /// displace others. A value whose entry is already in the eviction order is always admitted, and so is the value of an
+  /// edit or a batch.
   @inlinable
   func admit(
     _ cost: UInt32, at number: SlotNumber?, _ fingerprint: UInt32, _ condition: WriteCondition<Value>,
@@ -177,6 +184,7 @@ extension Shard {
   ) -> Bool {
     guard budget.isLarge(cost), !(number.map { isLinked($0) } ?? false) else { return true }
     guard condition.isFetched || condition.isSet && budget.isLargerThanOthers(cost) else { return true }
+    if budget.hasRoom(for: cost) { return true }
     return policy.admit(fingerprint, cost: cost)
   }
 }

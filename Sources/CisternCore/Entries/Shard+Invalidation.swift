@@ -42,20 +42,32 @@ extension Shard {
         slots[number].entry = .refreshing(Refreshing(held: held, flight: refreshing.flight))
         return false
       }
-      refreshingCount -= 1
     }
+    removeInvalidated(number, budget: budget)
+    return true
+  }
+
+  /// Removes an entry that an invalidation concerns, with its flight. The next sweep releases it.
+  @usableFromInline
+  mutating func removeInvalidated(_ number: SlotNumber, budget: MemoryBudget) {
+    if case .refreshing = slots[number].entry { refreshingCount -= 1 }
+    if slots[number].entry.holdsValue { counters.invalidations += 1 }
     reorder(number, holdsValue: false, cost: nil, budget: budget)
     invalidated.append(slots.remove(number))
-    counters.invalidations += 1
-    return true
   }
 
   /// Raises the shard's invalidation version. Entries with lower versions must be compared with the invalidations
   /// since.
+  ///
+  /// If the sweeps are so late that the short version of an entry could become ambiguous, all entries count as
+  /// invalidated.
   @usableFromInline
-  mutating func noteNewestInvalidation(_ version: InvalidationVersion) {
+  mutating func noteNewestInvalidation(_ version: InvalidationVersion, budget: MemoryBudget) {
     invalidations.newest = version
     invalidationVersion = ShortVersion(version)
+    guard version.number &- comparedVersion.number >= ShortVersion.count / 2 else { return }
+    for number in slots.numbers(inGroups: 0..<slots.groupCount) { removeInvalidated(number, budget: budget) }
+    comparedVersion = version
   }
 
   /// Changes the watched versions of the keys whose values the invalidation concerns and writers have read.

@@ -33,6 +33,8 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var reads = WatchedReads<Key>()
   /// The entries that an invalidation removed. The sweep after each invalidation releases them outside the lock.
   @usableFromInline var invalidated: [Slots.RemovedEntry] = []
+  /// A version that no value in memory is older than: each was compared with the invalidations up to it.
+  @usableFromInline var comparedVersion = InvalidationVersion.zero
   /// The number of times that the entries got other slots, or another table. A sweep in progress then begins again.
   @usableFromInline var tableVersion = 0
 

@@ -177,14 +177,12 @@ extension WriteEvent {
   /// - Parameters:
   ///   - residency: The places that held the value.
   ///   - isTierClosed: Whether the second tier, which may hold the same value, is closed.
+  ///   - isExpired: Whether the lifetime and the grace of the value have ended.
   /// - Returns: The event; nil if the second tier still holds the value.
-  static func ofEviction(from residency: Residency, isTierClosed: Bool) -> WriteEvent? {
-    switch residency {
-    case .invalidated: nil
-    case .memoryOnly: .removed(.evicted)
+  static func ofEviction(from residency: Residency, isTierClosed: Bool, isExpired: Bool) -> WriteEvent? {
     // The second tier has the value still.
-    case .bothTiers: isTierClosed ? .removed(.evicted) : nil
-    }
+    if residency == .bothTiers, !isTierClosed { return nil }
+    return .removed(isExpired ? .expired : .evicted)
   }
 }
 

@@ -14,7 +14,7 @@ enum Timing: Sendable {
   ///
   /// - Parameters:
   ///   - deadlines: The deadlines of the value.
-  ///   - uses: The last access time of a value with a time to idle; nil without one.
+  ///   - lastAccess: The last access time of a value with a time to idle; nil without one.
   ///   - tags: The tags of the value.
   ///   - age: The age of the value at `now`.
   ///   - now: The current time.

@@ -37,7 +37,8 @@ public struct CacheStatistics: Sendable, Equatable {
   public var stores: Int
   /// The number of removals on request, of keys that were present. The removal of an expired value is an expiration.
   public var removals: Int
-  /// The number of entries evicted from memory to stay within the limit on cost. They may still be on disk.
+  /// The number of entries evicted from memory to stay within the limit on cost, or by a trim. They may still be on
+  /// disk.
   public var evictionsByCost: Int
   /// The number of entries evicted from memory to stay within the limit on entries. They may still be on disk.
   public var evictionsByCount: Int

@@ -28,6 +28,7 @@ package final class MemoryBudget: Sendable {
     self.countLimit = countLimit
     self.parent = parent
     largestCost = min(costLimit, parent?.largestCost ?? .max, Int(UInt32.max) - 1)
+    largestSmallCost = min(costLimit / 16, parent?.largestSmallCost ?? .max)
   }
 
   /// The reserved cost.
@@ -41,9 +42,19 @@ package final class MemoryBudget: Sendable {
   @usableFromInline
   package let largestCost: Int
 
-  /// Whether an entry of this cost would displace so many others that the eviction policy must admit it.
+  /// The largest cost that is not large: a sixteenth of the limit on cost.
+  @usableFromInline
+  package let largestSmallCost: Int
+
+  /// Whether an entry of this cost would displace so many others in a full budget that the eviction policy must admit it.
   @inlinable
-  package func isLarge(_ cost: UInt32) -> Bool { Int(cost) > largestCost / 16 }
+  package func isLarge(_ cost: UInt32) -> Bool { Int(cost) > largestSmallCost }
+
+  /// Whether an entry of this cost currently displaces no other. Another thread can use the room at any time.
+  @usableFromInline
+  package func hasRoom(for cost: UInt32) -> Bool {
+    Int(cost) <= costLimit - self.cost && count < countLimit && (parent?.hasRoom(for: cost) ?? true)
+  }
 
   /// Whether a cost is more than twice the mean of the reserved entries.
   ///
@@ -56,6 +67,12 @@ package final class MemoryBudget: Sendable {
   /// Whether the limit on count leaves no room for another entry of any cost.
   @usableFromInline
   package var isFullByCount: Bool { count >= countLimit || parent?.isFullByCount ?? false }
+
+  /// Returns the limit for which entries are evicted, if this number of further entries lacks room.
+  @inlinable
+  package func evictionReason(addingCount added: Int = 1) -> EvictionReason {
+    added > 0 && isFullByCount ? .count : .cost
+  }
 
   /// The effective limits, including those of the parents.
   @usableFromInline
@@ -175,7 +192,7 @@ extension MemoryBudget {
   /// - Complexity: O(*n*) for *n* consumers. Takes one lock of each consumer, and a store may have hundreds.
   @usableFromInline
   @discardableResult
-  package func evictSomewhere() -> Bool {
+  package func evictSomewhere(for reason: EvictionReason) -> Bool {
     let candidates = consumers.withLock { consumers in consumers.compactMap(\.consumer) }
     guard !candidates.isEmpty else { return false }
     let costs = candidates.map(\.estimatedCost)
@@ -187,16 +204,18 @@ extension MemoryBudget {
     // All estimates may be zero, or the chosen consumer may have become empty. Any other consumer is then
     // acceptable.
     let first = chosen ?? candidates.indices.randomElement() ?? 0
-    for offset in candidates.indices where candidates[(first + offset) % candidates.count].evictOne() { return true }
+    for offset in candidates.indices where candidates[(first + offset) % candidates.count].evictOne(for: reason) {
+      return true
+    }
     return false
   }
 
-  /// Evicts an entry like ``evictSomewhere()``. Without an entry to evict, pauses for a moment.
+  /// Evicts an entry like ``evictSomewhere(for:)``. Without an entry to evict, pauses for a moment.
   ///
   /// Other writers have reserved the room then. They need the processor to use or release it.
   @usableFromInline
   package func evictOrPause() {
-    if !evictSomewhere() { ShortPause.wait() }
+    if !evictSomewhere(for: evictionReason()) { ShortPause.wait() }
   }
 
   /// Evicts entries until the cost is at most `target`, then releases unused storage.
@@ -204,7 +223,7 @@ extension MemoryBudget {
   /// Entries that are added during the call can stay. Otherwise, the call might never end.
   package func trim(toCost target: Int) {
     var remaining = count
-    while remaining > 0, cost > max(0, target), evictSomewhere() { remaining -= 1 }
+    while remaining > 0, cost > max(0, target), evictSomewhere(for: .cost) { remaining -= 1 }
     for consumer in consumers.withLock({ consumers in consumers.compactMap(\.consumer) }) { consumer.releaseSlots() }
   }
 }

@@ -69,4 +69,25 @@ struct AdmissionTests {
       #expect(cache[key % 37] == key)
     }
   }
+
+  @Test func `a large new value is stored if it displaces no other`() async throws {
+    for loads in [false, true] {
+      let cache = try cache()
+      cache.trim(toCost: 10)
+      for key in 1...3 {
+        if loads { _ = try await cache.value(forKey: -key) { _ in 300 } } else { cache[-key] = 300 }
+        #expect(cache[-key] == 300)
+      }
+      #expect(cache.statistics.refused == 0)
+    }
+  }
+
+  @Test func `a value is large by the limit, however large the limit is`() throws {
+    let parent = MemoryBudget(costLimit: 1 << 40)
+    #expect(!parent.isLarge(.max - 1) && parent.largestCost == Int(UInt32.max) - 1)
+    let budget = MemoryBudget(costLimit: 1 << 34, parent: parent)
+    #expect(!budget.isLarge(1 << 30) && budget.isLarge(1 << 30 + 1))
+    #expect(!MemoryBudget(costLimit: .max).isLarge(.max - 1))
+    #expect(MemoryBudget(costLimit: .max, parent: MemoryBudget(costLimit: 160)).isLarge(11))
+  }
 }

@@ -86,7 +86,7 @@ struct ShardPrioritiesTests {
       try #require(count() > 0)
       // Evicts to the last entry. The density of an empty shard is infinite.
       while count() > 0 {
-        table.evictAnywhere(from: shard)
+        table.evictAnywhere(from: shard, for: .count)
         let lowest = table.shards.withShard(at: shard) { $0.policy.lowestDensity }
         if let lowest { #expect(table.priorities[shard] == ShardPriorities.rounded(lowest)) }
       }

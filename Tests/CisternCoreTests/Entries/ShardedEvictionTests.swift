@@ -61,11 +61,11 @@ struct ShardedEvictionTests {
       try #require(before.count > 1)
       #expect(
         table.shards.withShard(at: index) { _ in
-          table.evict(inShard: index, below: .infinity, into: &gone)
+          table.evict(inShard: index, below: .infinity, for: .count, into: &gone)
         } == nil)
-      #expect(table.evict(inShard: index, below: 0, into: &gone) == nil)
+      #expect(table.evict(inShard: index, below: 0, for: .count, into: &gone) == nil)
       #expect(total() == before)
-      let freed = try #require(table.evict(inShard: index, below: .infinity, into: &gone))
+      let freed = try #require(table.evict(inShard: index, below: .infinity, for: .count, into: &gone))
       #expect(total() == (before.cost - freed, before.count - 1))
       // The next density is published, and the room is still reserved.
       if let lowest = table.shards.withShard(at: index, { $0.policy.lowestDensity }) {

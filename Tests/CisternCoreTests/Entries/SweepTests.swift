@@ -53,7 +53,7 @@ struct SweepTests {
   @Test func `a sweep visits the entries that a rebuild of the same size moves behind it`() {
     let last = SweepPosition().groupsAtOnce - 1
     var trial = Trial(fullGroup: last)
-    trial.shard.noteNewestInvalidation(InvalidationVersion(number: 1))
+    trial.shard.noteNewestInvalidation(InvalidationVersion(number: 1), budget: trial.budget)
     var position = SweepPosition()
     let isDone = trial.shard.sweep(&position, budget: trial.budget)
     trial.removeAndRebuild(inGroup: last)
@@ -66,7 +66,7 @@ struct SweepTests {
 
   @Test func `a sweep ends although the table is rebuilt after each of its steps`() {
     var trial = Trial(fullGroup: 0)
-    trial.shard.noteNewestInvalidation(InvalidationVersion(number: 1))
+    trial.shard.noteNewestInvalidation(InvalidationVersion(number: 1), budget: trial.budget)
     var position = SweepPosition()
     var steps = 1
     while steps < 10, !trial.shard.sweep(&position, budget: trial.budget) {
@@ -79,7 +79,7 @@ struct SweepTests {
 
   @Test func `a sweep ends if the table is cleared between its steps`() {
     var trial = Trial(fullGroup: 0)
-    trial.shard.noteNewestInvalidation(InvalidationVersion(number: 1))
+    trial.shard.noteNewestInvalidation(InvalidationVersion(number: 1), budget: trial.budget)
     var position = SweepPosition()
     let isDone = trial.shard.sweep(&position, budget: trial.budget)
     let cleared = ClearedContents<Int, Int>(capacity: 1)

@@ -264,12 +264,16 @@ struct WriteDecisionTests {
   }
 
   @Test func `an eviction is announced if it ends the value`() {
-    for isClosed in Self.bools {
-      #expect(WriteEvent.ofEviction(from: .memoryOnly, isTierClosed: isClosed) == .removed(.evicted))
-      #expect(WriteEvent.ofEviction(from: .invalidated, isTierClosed: isClosed) == nil)
+    func event(_ residency: Residency, isTierClosed: Bool, isExpired: Bool = false) -> WriteEvent? {
+      WriteEvent.ofEviction(from: residency, isTierClosed: isTierClosed, isExpired: isExpired)
     }
-    #expect(WriteEvent.ofEviction(from: .bothTiers, isTierClosed: true) == .removed(.evicted))
-    #expect(WriteEvent.ofEviction(from: .bothTiers, isTierClosed: false) == nil)
+    for isClosed in Self.bools {
+      #expect(event(.memoryOnly, isTierClosed: isClosed) == .removed(.evicted))
+      #expect(event(.memoryOnly, isTierClosed: isClosed, isExpired: true) == .removed(.expired))
+    }
+    #expect(event(.bothTiers, isTierClosed: true) == .removed(.evicted))
+    #expect(event(.bothTiers, isTierClosed: false) == nil)
+    #expect(event(.bothTiers, isTierClosed: false, isExpired: true) == nil)
   }
 
   @Test func `each counter of a write is a counter of the shard`() {

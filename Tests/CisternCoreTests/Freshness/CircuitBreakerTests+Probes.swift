@@ -92,4 +92,23 @@ extension CircuitBreakerTests {
       try #require(subject.cache.loader.settings.circuit?.phase == .closed && subject.findings == [])
     }
   }
+
+  @Test func `a probe that its caller left does not close the breaker, whatever it returns`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try subject(on: executor)
+      try await open(subject)
+      subject.clock.advance(by: .seconds(10))
+      let gate = Gate()
+      let origin = ScriptedOrigin<String, Int> { _, _ in .gatedUncancelled(gate, .value(1)) }
+      let load = subject.load("a", fetch: origin.fetch)
+      await gate.arrivals(atLeast: 1)
+      load.cancel()
+      _ = await outcome(load)
+      gate.open()
+      while origin.runningCount > 0 { await Task.yield() }
+      for _ in 0..<50 { await Task.yield() }
+      try #require(subject.cache.loader.settings.circuit?.phase.state == .halfOpen)
+      try #require(subject.findings == [])
+    }
+  }
 }
