@@ -13,6 +13,7 @@
     /// Closes the store, waits at most until the deadline, and logs the result.
     func close() async {
       let started = instruments.clock.now()
+      let failedEarlier = failedCount
       let closing = await closeOrDeadline()
       let milliseconds = instruments.clock.now().nanoseconds(since: started) / 1_000_000
       let logger = instruments.logger
@@ -22,18 +23,27 @@
       case .failed(let error):
         logger.error(
           "the store is closed, but not all writes are on disk: \(error.message)",
-          metadata: leftWork.merging(["cistern.cause": "\(error)", "cistern.code": "\(error.code)"]) { $1 })
+          metadata: leftWork(since: failedEarlier).merging([
+            "cistern.cause": "\(error)", "cistern.code": "\(error.code)",
+          ]) { $1 })
       case .late:
-        logger.error("the store was not closed within its deadline", metadata: leftWork)
+        logger.error("the store was not closed within its deadline", metadata: leftWork(since: failedEarlier))
       }
     }
 
-    /// The work that a close has left.
-    private var leftWork: Logger.Metadata {
+    /// The number of writes that failed since the store was opened.
+    private var failedCount: Int { store.statistics.disk?.failed ?? 0 }
+
+    /// Returns the work that a close has left.
+    ///
+    /// - Parameter failedEarlier: The number of writes that had failed before the close.
+    /// - Returns: The metadata of the log record.
+    private func leftWork(since failedEarlier: Int) -> Logger.Metadata {
       let statistics = store.statistics
       return [
         "cistern.store.staged": "\(statistics.disk?.stagedCount ?? 0)",
-        "cistern.store.failed": "\(statistics.disk?.failed ?? 0)",
+        "cistern.store.failed": "\((statistics.disk?.failed ?? 0) - failedEarlier)",
+        "cistern.store.failed_earlier": "\(failedEarlier)",
         "cistern.store.flights": "\(statistics.caches.values.reduce(0) { $0 + $1.inProgressCount })",
       ]
     }

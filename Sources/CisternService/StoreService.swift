@@ -41,9 +41,14 @@
 
     /// Exports metrics until the graceful shutdown, then flushes and closes the store.
     ///
-    /// Returns after the close or at the deadline. A close that fails or takes too long is logged as an error, with the
-    /// number of writes that are not on disk. It is not thrown: the service group would then cancel the services that
-    /// still shut down.
+    /// Returns after the close or at the deadline. A close that fails or takes too long is logged as an error, with
+    /// these numbers of writes:
+    ///
+    /// - `cistern.store.failed`: those that failed during the close.
+    /// - `cistern.store.failed_earlier`: those that failed before. Later writes of their keys can be on disk.
+    /// - `cistern.store.staged`: those that are still staged.
+    ///
+    /// The error is not thrown: the service group would then cancel the services that still shut down.
     public func run() async throws {
       await exportUntilShutdown()
       exportStatistics()
@@ -54,10 +59,10 @@
 
     /// Exports the statistics. Call it before a scrape of a pull-based back end, so that the numbers are current.
     ///
-    /// Later exports of this service wait while the handlers of the metrics back end run. These handlers must not
-    /// export statistics.
+    /// Any thread may call the method. Concurrent exports of this service run one after the other. The handlers of the
+    /// metrics back end and the statistics of a custom second tier must not export statistics.
     public func exportStatistics() {
-      exporter.record(store.statistics)
+      exporter.record { store.statistics }
     }
 
     private func exportUntilShutdown() async {

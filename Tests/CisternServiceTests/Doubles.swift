@@ -3,6 +3,12 @@
   import CisternTesting
   import Locking
 
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Darwin)
+    import Darwin
+  #endif
+
   /// A clock that stands still, and whose sleepers wait at a gate.
   final class GatedClock: CacheClock {
     let sleepers = Gate()
@@ -21,6 +27,35 @@
       // A loop over sleeps at an open gate would keep its thread from other tasks.
       await Task.yield()
     }
+  }
+
+  /// A tier with one more commit at each read of its statistics. A read takes some time.
+  final class SlowlyReadTier: SecondTier {
+    private let tier = FaultInjectingTier()
+    private let reads = Guarded(0)
+
+    /// The number of reads of the statistics.
+    var readCount: Int { reads.withLock { $0 } }
+
+    var statistics: SecondTierStatistics {
+      var statistics = SecondTierStatistics()
+      statistics.commits = reads.withLock { reads in
+        reads += 1
+        return reads
+      }
+      usleep(100)
+      return statistics
+    }
+
+    func partition(
+      named name: String, lossHandler: @escaping @Sendable ([RecordLoss]) -> Void
+    ) throws(CisternError) -> any SecondTierPartition {
+      try tier.partition(named: name, lossHandler: lossHandler)
+    }
+
+    func flush() async throws(CisternError) {}
+
+    func close() async throws(CisternError) {}
   }
 
   /// A tier that commits nothing by itself, and whose close waits at a gate.

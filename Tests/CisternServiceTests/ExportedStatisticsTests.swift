@@ -2,6 +2,7 @@
   import Cistern
   import CisternTestSupport
   import CisternTesting
+  import Locking
   import MetricsTestKit
   import Testing
 
@@ -28,6 +29,23 @@
       service.exportStatistics()
       #expect(requests("memory", "hit") == 4)
       #expect(backEnds.metrics.counters(label: "cistern.cache.flights").first?.values == [1])
+    }
+
+    @Test func `exports on several threads count each difference once`() async throws {
+      let tier = SlowlyReadTier()
+      let service = StoreService(
+        try Store(secondTier: tier, memoryLimit: .mebibytes(1)), instruments: backEnds.instruments())
+      let (threadCount, exportCount) = (4, 25)
+      let ended = Recorder<Int>()
+      for thread in 0..<threadCount {
+        try SystemThread.start {
+          for _ in 0..<exportCount { service.exportStatistics() }
+          ended.record(thread)
+        }
+      }
+      while ended.count < threadCount { await Task.yield() }
+      #expect(tier.readCount == threadCount * exportCount)
+      #expect(backEnds.total("cistern.store.commits") == tier.readCount)
     }
 
     @Test func `gauges have the present sizes`() throws {
@@ -67,7 +85,7 @@
       var statistics = CacheStatistics()
       statistics.invalidations = 3
       statistics.widenedRemovals = 2
-      exporter.record(StoreStatistics(caches: ["words": statistics]))
+      exporter.record { StoreStatistics(caches: ["words": statistics]) }
       #expect(backEnds.total("cistern.cache.widened_removals") == 2)
       #expect(backEnds.total("cistern.cache.invalidations") == 3)
     }
@@ -103,7 +121,7 @@
         var statistics = CacheStatistics()
         statistics.memoryHits = hits
         statistics.stores = stores
-        exporter.record(StoreStatistics(caches: ["words": statistics]))
+        exporter.record { StoreStatistics(caches: ["words": statistics]) }
       }
       export(hits: 100, stores: 50)
       export(hits: 120, stores: 5)
@@ -116,7 +134,7 @@
       for misses in [1_000, 999, 999, 1_001] {
         var statistics = CacheStatistics()
         statistics.misses = misses
-        exporter.record(StoreStatistics(caches: ["words": statistics]))
+        exporter.record { StoreStatistics(caches: ["words": statistics]) }
       }
       #expect(requests("none", "miss") == 1_001)
     }
@@ -124,13 +142,12 @@
     @Test func `counts that begin again at zero do not lower a counter`() {
       let exporter = StatisticsExporter(metrics: backEnds.metrics, labels: CacheLabels(limit: 64))
       func export(_ caches: [String: Int]) {
-        exporter.record(
-          StoreStatistics(
-            caches: caches.mapValues { hits in
-              var statistics = CacheStatistics()
-              statistics.memoryHits = hits
-              return statistics
-            }))
+        let statistics = caches.mapValues { hits in
+          var statistics = CacheStatistics()
+          statistics.memoryHits = hits
+          return statistics
+        }
+        exporter.record { StoreStatistics(caches: statistics) }
       }
       export(["words": 4])
       export([:])
@@ -142,9 +159,9 @@
 
     @Test func `the gauges of a cache that was released become zero`() {
       let exporter = StatisticsExporter(metrics: backEnds.metrics, labels: CacheLabels(limit: 64))
-      exporter.record(StoreStatistics(caches: ["words": CacheStatistics(memory: MemoryStatistics(entryCount: 7))]))
+      exporter.record { StoreStatistics(caches: ["words": CacheStatistics(memory: MemoryStatistics(entryCount: 7))]) }
       #expect(backEnds.gauge("cistern.cache.entry.count", ["cistern.cache.tier": "memory"]) == 7)
-      exporter.record(StoreStatistics())
+      exporter.record { StoreStatistics() }
       #expect(backEnds.gauge("cistern.cache.entry.count", ["cistern.cache.tier": "memory"]) == 0)
     }
 

@@ -144,6 +144,28 @@
       #expect("\(record.message)".contains("the disk is full"))
     }
 
+    @Test
+    func `a failed close is logged with the number of writes that failed during it, and with that of earlier ones`()
+      async throws
+    {
+      let tier = FaultInjectingTier(commits: .onDemand)
+      let store = try Store(secondTier: tier, memoryLimit: .mebibytes(1))
+      let words = try store.cache("words", of: String.self, keyedBy: Int.self)
+      tier.failCommits()
+      for key in 0..<50 { words[key] = "lost" }
+      await #expect(throws: CisternError.self) { try await store.flush() }
+      for key in 0..<50 { words[key] = "written again" }
+      try await store.flush()
+      tier.failCommits()
+      try await shutDown(StoreService(store, instruments: backEnds.instruments())) {
+        for key in 0..<3 { words[key] = "lost at the end" }
+      }
+      let record = try #require(backEnds.logs.entries.first)
+      #expect(record.metadata["cistern.store.failed"] == "3")
+      #expect(record.metadata["cistern.store.failed_earlier"] == "50")
+      #expect(record.metadata["cistern.store.staged"] == "0")
+    }
+
     @Test func `statistics are exported at each interval, and after the close`() async throws {
       let clock = GatedClock()
       let store = try Store.inMemory(memoryLimit: .mebibytes(1))

@@ -14,8 +14,8 @@
 
     private let metrics: any MetricsFactory
     private let labels: CacheLabels
-    // The lock orders transfers, so that each difference is added once. It is held while handlers of the back end are
-    // called: they must not record statistics themselves.
+    // The lock orders transfers, so that each difference is added once. It is held while the statistics are read and
+    // while handlers of the back end are called: neither may record statistics.
     private let state = Guarded(State())
 
     init(metrics: any MetricsFactory, labels: CacheLabels) {
@@ -24,8 +24,12 @@
     }
 
     /// Raises the counters by the differences to the last call, and sets the gauges.
-    func record(_ statistics: StoreStatistics) {
+    ///
+    /// - Parameter read: The closure that reads the statistics. It runs under the lock, so that no call records
+    ///   statistics that are older than those of an earlier call. These would look like those of a reopened cache.
+    func record(_ read: () -> StoreStatistics) {
       state.withLock { state in
+        let statistics = read()
         var gauges: [MetricSample.Series: Int] = [:]
         // Gauges without a current sample are those of caches that no longer exist.
         for series in state.meters.keys { gauges[series] = 0 }

@@ -28,9 +28,9 @@
     }
 
     /// Records the span of a load that joined, from its beginning until now, with links to the fetches that it waited
-    /// for.
+    /// for. A load that cannot join gives no span.
     func recordJoin(key: Key?, since start: LoadBeginning, links: [ServiceContext], error: (any Error)? = nil) {
-      guard !links.isEmpty else { return }
+      guard start.canJoin, !links.isEmpty else { return }
       let span = instruments.tracer.startSpan("cache.join", at: start.instant)
       span.attributes[LabelName.cache] = name
       if let key { describe(key, in: span) }
@@ -51,13 +51,31 @@
     struct LoadBeginning {
       let time: MonotonicTime
       let instant: DefaultTracerClock.Timestamp
+      /// Whether the load can join the flight of another load.
+      let canJoin: Bool
 
-      init(_ clock: any CacheClock) {
+      init(_ clock: any CacheClock, policy: LoadPolicy?) {
         time = clock.now()
         instant = DefaultTracerClock.now
+        // A load of a cancelled task throws at once.
+        canJoin = !Task.isCancelled && policy?.joinsFlights != false
       }
     }
 
-    func startLoad() -> LoadBeginning { LoadBeginning(clock) }
+    /// Notes the beginning of a load.
+    ///
+    /// - Parameter policy: The policy of the load; nil for the cache's policy.
+    /// - Returns: The beginning of the load.
+    func startLoad(_ policy: LoadPolicy?) -> LoadBeginning { LoadBeginning(clock, policy: policy) }
+  }
+
+  extension LoadPolicy {
+    /// Whether a load with the policy joins flights that began earlier.
+    fileprivate var joinsFlights: Bool { !acceptsLike(.cachedOnly) && !acceptsLike(.fetchAnew) }
+
+    /// Returns whether two policies are equal apart from their timeouts.
+    private func acceptsLike(_ other: LoadPolicy) -> Bool { withZeroTimeouts == other.withZeroTimeouts }
+
+    private var withZeroTimeouts: LoadPolicy { returningStale(after: .zero).timingOut(after: .zero) }
   }
 #endif

@@ -10,6 +10,8 @@
     struct FetchSpan: Sendable {
       let context: ServiceContext
       let leader: ObjectIdentifier
+      /// Whether the fetch has not returned.
+      var isRunning = true
     }
 
     private let state = Guarded<FetchSpan?>(nil)
@@ -25,6 +27,9 @@
       }
     }
 
+    /// Notes that the fetch has returned. The leader must call this before its flight completes.
+    func noteReturn() { state.withLock { $0?.isRunning = false } }
+
     /// The span; nil until a traced fetch begins.
     var span: FetchSpan? { state.withLock { $0 } }
   }
@@ -32,6 +37,8 @@
   /// The records of the keys that have a load in progress. The table has no record for any other key, so it is bounded
   /// by them.
   final class FetchRecords<Key: Hashable & Sendable>: Sendable {
+    typealias KeyedRecord = (key: Key, record: FetchRecord)
+
     private struct Held: Sendable {
       let record = FetchRecord()
       /// The number of loads that hold the record. It is removed with the last one.
@@ -61,15 +68,9 @@
       held.withLock { Self.insert(key, into: &$0) }
     }
 
-    /// Returns the current records of several keys.
-    func currentRecords(of keys: Set<Key>, limit: Int) -> [FetchRecord] {
-      held.withLock { held in
-        var records: [FetchRecord] = []
-        for key in keys where records.count < limit {
-          if let known = held[key] { records.append(known.record) }
-        }
-        return records
-      }
+    /// Returns those of the keys that have a record, with their current records.
+    func currentRecords(of keys: Set<Key>) -> [KeyedRecord] {
+      held.withLock { held in keys.compactMap { key in held[key].map { (key, $0.record) } } }
     }
 
     /// Notes that a load no longer holds a record. A record that has ended is not affected.

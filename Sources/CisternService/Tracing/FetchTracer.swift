@@ -16,6 +16,8 @@
     private struct State: Sendable {
       var record: FetchRecord?
       var hasFetched = false
+      /// The keys of each call of a bulk fetch.
+      var bulkCalls: [[Key]] = []
     }
 
     init(_ instrumentation: CacheInstrumentation<Key>, key: Key?) {
@@ -37,6 +39,21 @@
     /// Whether the fetch was called: the load leads a flight.
     var hasFetched: Bool { state.withLock { $0.hasFetched } }
 
+    typealias KeyedSpan = (key: Key, span: FetchRecord.FetchSpan)
+
+    /// Returns the spans of the fetches that other loads called, for a load of several keys.
+    ///
+    /// - Parameter records: The records of keys that the load asked for.
+    /// - Returns: The spans of the keys that the load did not fetch itself.
+    func otherFetches(_ records: [FetchRecords<Key>.KeyedRecord]) -> [KeyedSpan] {
+      if records.isEmpty { return [] }
+      let fetched = Set(state.withLock { $0.bulkCalls }.joined())
+      return records.compactMap { key, record in
+        guard !fetched.contains(key), let span = record.span else { return nil }
+        return (key, span)
+      }
+    }
+
     /// The span of the fetch that the load joined; nil if the load led, or if no traced fetch has begun.
     var joinedContext: ServiceContext? {
       let record = state.withLock { $0.hasFetched ? nil : $0.record }
@@ -54,7 +71,7 @@
       let start = instrumentation.clock.now()
       let span = instrumentation.startFetchSpan(key: key, keyCount: key == nil ? keys.count : 1)
       let records = begin(span.context, keys: keys)
-      defer { for (key, record) in records { instrumentation.records.end(record, of: key) } }
+      defer { noteReturn(of: records) }
       do {
         let fetched = try await ServiceContext.$current.withValue(span.context) { try await fetch() }
         instrumentation.timers.record(.success, from: start, to: instrumentation.clock.now())
@@ -68,16 +85,27 @@
       }
     }
 
-    /// Makes the span known to the loads that join. Returns the records of a bulk fetch, which end with this call.
-    private func begin(_ context: ServiceContext, keys: [Key]) -> [(key: Key, record: FetchRecord)] {
-      guard let key else { return keys.map { ($0, begin(context, of: $0, instrumentation.records.hold($0))) } }
+    /// Makes the span known to the loads that join. Returns the records of the fetch.
+    private func begin(_ context: ServiceContext, keys: [Key]) -> [FetchRecords<Key>.KeyedRecord] {
+      guard let key else {
+        state.withLock { $0.bulkCalls.append(keys) }
+        return keys.map { ($0, begin(context, of: $0, instrumentation.records.hold($0))) }
+      }
       let held = state.withLock { state in
         state.hasFetched = true
         return state.record
       }
       let record = begin(context, of: key, held ?? instrumentation.records.hold(key))
       state.withLock { $0.record = record }
-      return []
+      return [(key, record)]
+    }
+
+    /// Notes that a call of the fetch has returned. The records of a bulk fetch end with it.
+    private func noteReturn(of records: [FetchRecords<Key>.KeyedRecord]) {
+      for (key, record) in records {
+        record.noteReturn()
+        if self.key == nil { instrumentation.records.end(record, of: key) }
+      }
     }
 
     /// Sets the span of a record, or of a new one if the record belongs to an earlier fetch.

@@ -19,6 +19,18 @@
       #expect(record.span?.context[Number.self] == 2)
     }
 
+    @Test func `a span runs until its fetch returns, and a further attempt runs again`() {
+      let record = records.hold(1)
+      record.noteReturn()
+      #expect(record.span == nil)
+      #expect(record.begin(context(1), by: ObjectIdentifier(first)))
+      #expect(record.span?.isRunning == true)
+      record.noteReturn()
+      #expect(record.span?.isRunning == false)
+      #expect(record.begin(context(2), by: ObjectIdentifier(first)))
+      #expect(record.span?.isRunning == true)
+    }
+
     @Test func `concurrent loads of a key share a record, which its last holder removes`() {
       let record = records.hold(1)
       #expect(records.hold(1) === record && records.hold(2) !== record)
@@ -57,7 +69,8 @@
       let later = records.holdNew(1)
       records.end(earlier, of: 1)
       records.release(earlier, of: 1)
-      #expect(records.currentRecords(of: [1, 2], limit: 2).map { $0 === later } == [true])
+      let current = records.currentRecords(of: [1, 2])
+      #expect(current.map(\.key) == [1] && current.first?.record === later)
       records.end(later, of: 1)
       #expect(records.count == 0)
     }
