@@ -16,6 +16,8 @@ public struct SecondTierStatistics: Sendable, Equatable {
   /// The operating state.
   public var mode: Mode
   /// The number of live committed records, as far as known without a scan.
+  ///
+  /// Records that an invalidation by prefix or tag has removed count until they are purged in the background.
   public var entryCount: Int = 0
   /// The bytes of the live committed records: keys, values, and headers.
   public var liveBytes: Int = 0

@@ -27,6 +27,11 @@ extension DiskTier {
     }
   }
 
+  /// Returns whether the directory has a data file, with or without the mark that records its limit.
+  package static func hasDataFile(in directory: String) -> Bool {
+    DiskDirectory.fileSize("\(directory)/\(DiskDirectory.data)") != nil
+  }
+
   /// Returns the maximum size of a record in a store with this limit, in bytes.
   ///
   /// - Parameters:
@@ -45,6 +50,9 @@ extension DiskTier {
 
   /// The number of LMDB's reader slots that are in use by all processes. Zero if they cannot be read.
   package var readerSlotCount: Int { (try? engine.file?.environment.readers().count) ?? 0 }
+
+  /// Whether invalidations are committed whose records are not purged yet.
+  package var isPurging: Bool { engine.partitions.contains { !$0.invalidations.purgeable.isEmpty } }
 
   /// Returns the names of all caches in the store, in byte order. The result is empty without a readable file.
   ///

@@ -3,15 +3,16 @@ import CisternCore
 
 /// Conversions between keys and text.
 package enum KeyText {
-  /// Returns the key as text if it is printable.
+  /// Returns a printable text that is different for every key: the key itself if possible, and otherwise with escapes.
   ///
-  /// Otherwise, bytes outside of printable ASCII become `\x` and two hexadecimal digits. Backslashes are doubled in
-  /// both cases.
+  /// The key itself is a text that ``bytes(_:isHexadecimal:)`` turns into the same key. In a text with escapes, bytes
+  /// outside of printable ASCII are `\x` and two hexadecimal digits, and backslashes are doubled. A key that looks like
+  /// a text with escapes has escapes, too.
   package static func describe(_ key: [UInt8]) -> String {
-    if let text = String(validating: key, as: UTF8.self), !text.unicodeScalars.contains(where: isUnprintable) {
-      return text.replacing("\\", with: "\\\\")
-    }
-    return escaped(key)
+    guard !hasEscape(key), let text = String(validating: key, as: UTF8.self),
+      !text.unicodeScalars.contains(where: isUnprintable), Array(composed(text).utf8) == key
+    else { return escaped(key) }
+    return text
   }
 
   /// Returns a text that is different for every key: the key itself if possible, and otherwise with escapes.
@@ -36,8 +37,8 @@ package enum KeyText {
     }.joined()
   }
 
-  /// Returns a printable form of a name.
-  package static func describe(_ name: String) -> String { describe(Array(name.utf8)) }
+  /// Returns a printable form of a name. Names that differ only in their Unicode form are equal.
+  package static func describe(_ name: String) -> String { describe(Array(composed(name).utf8)) }
 
   package static func hexadecimal(_ key: [UInt8]) -> String {
     key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
@@ -60,6 +61,14 @@ package enum KeyText {
       throw ValidationError("'\(text)' is not hexadecimal: expected two digits for each byte.")
     }
     return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0]! << 4 | digits[$0 + 1]!) }
+  }
+
+  /// Whether the bytes contain `\x` and two hexadecimal digits.
+  private static func hasEscape(_ key: [UInt8]) -> Bool {
+    key.indices.dropLast(3).contains { index in
+      key[index] == UInt8(ascii: "\\") && key[index + 1] == UInt8(ascii: "x")
+        && key[index + 2...index + 3].allSatisfy { Character(UnicodeScalar($0)).hexDigitValue != nil }
+    }
   }
 
   private static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cistern
+import Foundation
 
 /// `cistern backup`: copies a store.
 struct BackupCommand: AsyncParsableCommand {
@@ -9,7 +10,8 @@ struct BackupCommand: AsyncParsableCommand {
     discussion: """
       The copy contains all caches as of one commit, without free space. It opens as an independent store with the same \
       limit. Other programs can use the store at the same time; the values that they have not committed yet are not in \
-      the copy. If the command fails, the directory of the copy is as it was. \(ExitStatus.explanation)
+      the copy. If the command fails, the directory of the copy is as it was. The copy replaces an empty directory, so \
+      a shell in that directory must enter it again. \(StoreOnDisk.countNote) \(ExitStatus.explanation)
 
       Example:
         cistern backup ./store /backups/store-monday
@@ -22,11 +24,30 @@ struct BackupCommand: AsyncParsableCommand {
   var target: String
 
   func run() async throws {
-    try await StoreOnDisk(reading: directory).use { store in try await store.tier.backUp(to: target) }
-    let copy = try StoreOnDisk(reading: target)
-    let entries = try copy.entryCount()
-    let bytes = copy.tier.statistics.occupiedBytes
-    try await copy.close()
-    Console.current.print("\(target): \(Formatting.count(entries, "entry", "entries")) in \(ByteCount.bytes(bytes))")
+    // The copy can replace the working directory, which a relative path would still begin at.
+    let copy = BackupCommand.absolutePath(of: target)
+    try await StoreOnDisk(reading: directory).use { store in try await store.tier.backUp(to: copy) }
+    Console.current.print("\(target): \(await BackupCommand.summary(of: copy))")
+  }
+
+  private static func absolutePath(of path: String) -> String {
+    // A backup refuses an empty path.
+    guard !path.isEmpty, !path.hasPrefix("/") else { return path }
+    return FileManager.default.currentDirectoryPath + "/" + path
+  }
+
+  /// Returns the number of entries in a complete copy, and its size.
+  ///
+  /// The backup has succeeded, so a copy that cannot be read is no failure of the command. The result then has the
+  /// reason.
+  static func summary(of copy: String) async -> String {
+    do {
+      return try await StoreOnDisk(reading: copy).use { store in
+        let size = ByteCount.bytes(store.tier.statistics.occupiedBytes)
+        return "\(Formatting.count(try store.entryCount(), "entry", "entries")) in \(size)"
+      }
+    } catch {
+      return "the copy is complete, but its entries could not be counted: \(error)"
+    }
   }
 }

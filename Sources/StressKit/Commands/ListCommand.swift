@@ -8,14 +8,18 @@ struct ListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "List the keys of a cache, with their sizes and times.",
     discussion: """
-      The command opens the store for reading; other programs can use it at the same time. Keys and tags \
-      that are not printable text are printed with \\x escapes. The column "expires" has the end of the time to idle, if \
+      The command opens the store for reading; other programs can use it at the same time. A key that is printable \
+      text in composed Unicode form is printed as it is, so that `cistern get` and `cistern remove` accept it. Other \
+      keys are printed with \\x escapes and doubled backslashes. Keys that contain \\x and two hexadecimal digits are, \
+      too. `cistern get --hex` and `cistern remove --hex` accept the member "keyHex" of --json for every key. In the \
+      table, tags have the same form as keys. The column "expires" has the end of the time to idle, if \
       it is earlier than that of the lifetime. The times of --json have the format of `cistern export`: ISO 8601 with \
       nanoseconds. \(ExitStatus.explanation)
 
       Examples:
         cistern list ./store articles --prefix news/ --limit 20
         cistern list ./store articles --keys-only | wc -l
+        cistern list ./store articles --json | jq -r '.[].keyHex'
       """)
 
   /// One record in the list.
@@ -51,11 +55,16 @@ struct ListCommand: AsyncParsableCommand {
     parsing: .unconditional, help: "List at most this many.", transform: { try integerArgument($0, in: 0...Int.max) })
   var limit: Int?
 
-  @Flag(help: "Print only the keys, one on each line.")
+  @Flag(help: "Print only the keys, one on each line. Cannot be combined with --json.")
   var keysOnly = false
 
   @Flag(help: "Print JSON.")
   var json = false
+
+  func validate() throws {
+    guard keysOnly && json else { return }
+    throw ValidationError("--keys-only prints text, so it cannot be combined with --json. Specify one of them.")
+  }
 
   func run() async throws {
     let store = try StoreOnDisk(reading: directory)
@@ -69,7 +78,7 @@ struct ListCommand: AsyncParsableCommand {
       let key = key.copiedBytes()
       guard key.starts(with: wanted) else { return true }
       left -= 1
-      if keysOnly && !json {
+      if keysOnly {
         console.print(KeyText.describe(key))
       } else {
         entries.append(Entry(key: key, metadata, size: size))

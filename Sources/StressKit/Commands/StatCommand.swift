@@ -10,7 +10,7 @@ struct StatCommand: AsyncParsableCommand {
     abstract: "Print the caches of a store, their entries and sizes, and the store's limit.",
     discussion: """
       The command only reads; other programs can use the store at the same time. Names that are not printable are \
-      printed with \\x escapes. \(ExitStatus.explanation)
+      printed with \\x escapes. \(StoreOnDisk.countNote) \(ExitStatus.explanation)
       """)
 
   /// The JSON report.

@@ -10,7 +10,7 @@ struct VerifyCommand: AsyncParsableCommand {
       The command first checks the structure of the data file, unless another program has the store open. It then \
       checks the checksums of the records, the order of eviction, and the counts of records. It changes nothing: a \
       damaged record is removed when a program next reads it. Other programs can use the store at the same time. \
-      \(ExitStatus.explanation)
+      \(StoreOnDisk.countNote) \(ExitStatus.explanation)
       """)
 
   @Argument(help: "The store's directory.")

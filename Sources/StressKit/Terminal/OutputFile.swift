@@ -19,7 +19,7 @@ final class OutputFile {
   init(_ path: String?) throws {
     let path = path == "-" ? nil : path
     // If the path is a symbolic link, the target of the link is written, and the link stays.
-    let target = path.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
+    let target = try path.map { try OutputFile.target(of: $0) }
     self.path = target
     guard let path, let target else {
       (partial, handle) = (nil, nil)
@@ -41,7 +41,26 @@ final class OutputFile {
       handle = FileHandle(forWritingAtPath: target)
     }
     guard handle != nil else {
-      throw CommandFailure("cannot write \(path): the folder does not exist, or is not writable", status: .badInput)
+      var folder = "the folder"
+      if case .danglingLink = PathState(path) { folder = "it is a symbolic link to '\(target)', whose folder" }
+      throw CommandFailure("cannot write \(path): \(folder) does not exist, or is not writable", status: .badInput)
+    }
+  }
+
+  /// Returns the path that the symbolic links of `path` lead to, which need not exist.
+  private static func target(of path: String) throws -> String {
+    var target = path
+    while true {
+      switch PathState(target) {
+      case .danglingLink(let destination):
+        // The system finds the end of each chain of links, so this loop ends, too.
+        let folder = URL(fileURLWithPath: target).deletingLastPathComponent().resolvingSymlinksInPath().path
+        target = destination.hasPrefix("/") ? destination : folder + "/" + destination
+      case .linkLoop:
+        throw CommandFailure(
+          "cannot write \(path): it leads to a symbolic link that leads back to itself", status: .badInput)
+      case .present, .absent, .unreadable: return URL(fileURLWithPath: target).resolvingSymlinksInPath().path
+      }
     }
   }
 

@@ -59,7 +59,8 @@ struct StoreOnDisk: Sendable {
         "the store in \(directory) has a limit of \(recorded.bytes) bytes, not \(limit.bytes): "
           + "omit --disk-limit, which is only for a new store", status: .badInput)
     }
-    return try (recorded ?? limit).orFailure(absence(directory) + "; --disk-limit creates one")
+    let remedy = DiskTier.hasDataFile(in: directory) ? "" : "; --disk-limit creates one"
+    return try (recorded ?? limit).orFailure(absence(directory) + remedy)
   }
 
   private init(_ directory: String, limit: ByteCount, isReadOnly: Bool) throws {
@@ -122,8 +123,12 @@ struct StoreOnDisk: Sendable {
     }
   }
 
+  /// Returns the message for a directory without a recorded limit.
   private static func absence(_ directory: String) -> String {
     switch PathState(directory) {
+    case .present where DiskTier.hasDataFile(in: directory):
+      "the store in \(directory) has no recorded limit: its file cistern.mark is missing or damaged; "
+        + "`cistern put` or `cistern import` with --disk-limit opens the store, and records the limit"
     case .present: "there is no store in \(directory)"
     case .absent: "the directory '\(directory)' does not exist"
     case .danglingLink(let target): "'\(directory)' is a symbolic link to '\(target)', which does not exist"
@@ -151,7 +156,13 @@ struct StoreOnDisk: Sendable {
     }
   }
 
-  /// Returns the number of entries of all caches.
+  /// The sentences of the help texts that explain which records ``entryCount()`` includes.
+  static let countNote = """
+    Invalidated records count until they are purged. A program purges them in the background while it has their cache \
+    open, and `cistern compact` purges all of them.
+    """
+
+  /// Returns the number of entries of all caches. Invalidated records count until they are purged.
   func entryCount() throws -> Int {
     try partitions().reduce(0) { $0 + $1.partition.statistics.entryCount }
   }
@@ -196,6 +207,23 @@ struct StoreOnDisk: Sendable {
     try await close()
     return result
   }
+
+  /// Waits until the records of committed invalidations are purged, so that later commands do not count them.
+  ///
+  /// Another process can delay a purge, for example with a long read. The wait then ends after some time without
+  /// progress. The next program that opens the cache for writing continues the purge.
+  func waitForPurge() async throws {
+    let clock = ContinuousClock()
+    var (count, last) = (tier.statistics.entryCount, clock.now)
+    while tier.isPurging, last.duration(to: clock.now) < StoreOnDisk.purgePatience {
+      try await Task.sleep(for: .milliseconds(2))
+      let left = tier.statistics.entryCount
+      if left != count { (count, last) = (left, clock.now) }
+    }
+  }
+
+  /// The longest wait for a purge that removes no record.
+  private static let purgePatience = Duration.seconds(5)
 
   /// Prints the number of evicted records on standard error, if it is not zero.
   func printEvictions() {

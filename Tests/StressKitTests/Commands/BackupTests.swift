@@ -50,6 +50,12 @@ import Testing
     #expect(await CommandRun("backup", store, store).status == 2)
   }
 
+  @Test func `a copy that cannot be read afterwards is no failed backup`() async {
+    let summary = await BackupCommand.summary(of: folder.path + "/absent")
+    #expect(summary.contains("the copy is complete"))
+    #expect(summary.contains("'\(folder.path)/absent' does not exist"), "\(summary)")
+  }
+
   @Test func `without a store, nothing is copied`() async {
     for directory in [folder.path + "/absent", folder.path] {
       #expect(await CommandRun("backup", directory, copy).status == 2)

@@ -2,6 +2,8 @@ import Foundation
 import Testing
 import TestDirectories
 
+@testable import InputFormats
+
 @testable import StressKit
 
 /// Names and paths in the output of commands.
@@ -25,6 +27,53 @@ import TestDirectories
     let line = #"{"key":"k","text":"x","tags":["t\u001b"]}"#
     #expect(await CommandRun(["import", store, "things", "--disk-limit", "1MiB"], input: Array(line.utf8)).status == 0)
     #expect(await CommandRun("list", store, "things").text.contains(#"t\x1b"#))
+  }
+
+  @Test(arguments: [
+    #"C:\data\new.txt"#, #"C:\xampp"#, #"C:\tea"#, #"\\server\"#, #"\x0"#, "caf\u{e9}", "e\u{301}", "a b",
+  ])
+  func `a printable key is listed in the form that get and remove accept`(key: String) async throws {
+    #expect(await CommandRun(["put", store, key, key, "--disk-limit", "1MiB"], input: [1]).status == 0)
+    let listed = await CommandRun("list", store, key, "--keys-only").text
+    #expect(listed == key + "\n")
+    let name = String(listed.dropLast())
+    #expect(await CommandRun("get", store, name, name).output == [1])
+    #expect(await CommandRun("stat", store).text.contains(key))
+    let json = await CommandRun("list", store, key, "--json")
+    let entries = try #require(try JSONSerialization.jsonObject(with: Data(json.output)) as? [[String: Any]])
+    #expect(entries.first?["key"] as? String == key)
+    #expect(await CommandRun("remove", store, name, name).status == 0)
+  }
+
+  @Test func `different keys are listed as different texts`() async throws {
+    // Texts that look like escapes, and the keys that they would be escapes of.
+    let keys: [[UInt8]] = [
+      [0xFF], Array(#"\xff"#.utf8), Array(#"\\xff"#.utf8), Array(#"\xFF"#.utf8), [0x5C, 0xFF], Array("\u{e9}".utf8),
+      Array("e\u{301}".utf8), Array(#"e\xcc\x81"#.utf8), [0x0A], Array(#"\n"#.utf8),
+    ]
+    for key in keys {
+      let run = await CommandRun(
+        ["put", store, "things", KeyText.hexadecimal(key), "--hex", "--disk-limit", "1MiB"], input: key)
+      #expect(run.status == 0, "\(run.errors)")
+    }
+    let listed = await CommandRun("list", store, "things", "--keys-only").text.split(separator: "\n")
+    #expect(listed.count == keys.count)
+    #expect(Set(listed.map { Array($0.utf8) }).count == keys.count, "\(listed)")
+    // `get` would compose this key, so it is not listed as text.
+    #expect(listed.contains(#"e\xcc\x81"#), "\(listed)")
+    let json = await CommandRun("list", store, "things", "--json")
+    let entries = try #require(try JSONSerialization.jsonObject(with: Data(json.output)) as? [[String: Any]])
+    for entry in entries {
+      let run = await CommandRun("get", store, "things", try #require(entry["keyHex"] as? String), "--hex")
+      #expect(run.status == 0, "\(run.errors)")
+    }
+  }
+
+  @Test func `a list of keys as JSON is refused`() async {
+    #expect(await CommandRun(["put", store, "things", "a", "--disk-limit", "1MiB"], input: [1]).status == 0)
+    let run = await CommandRun("list", store, "things", "--keys-only", "--json")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("--keys-only prints text") && run.output.isEmpty, "\(run.errors)")
   }
 
   @Test func `a path that is no directory is described by what it is`() async throws {

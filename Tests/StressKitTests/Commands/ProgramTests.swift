@@ -95,6 +95,14 @@ import TestProcesses
     #expect(FileManager.default.fileExists(atPath: report))
   }
 
+  @Test(arguments: [".", "../copy", "./"])
+  func `a copy that replaces the working directory is a successful backup`(target: String) async throws {
+    let run = try shell(#"mkdir "$1/../copy" && cd "$1/../copy" && "$0" backup "$1" \#(target) | grep "1 entry in""#)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.errors.isEmpty, "\(run.errors)")
+    #expect(await CommandRun("get", folder.path + "/copy", "things", "a").text == "one")
+  }
+
   @Test func `a closed descriptor is a read failure`() throws {
     let descriptor = unsafe open("/dev/null", O_WRONLY)
     var stream = FileStream(descriptor: descriptor, name: "input")

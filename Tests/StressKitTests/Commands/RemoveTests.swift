@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TestDirectories
 
@@ -35,6 +36,24 @@ import TestDirectories
     #expect(await keys() == ["sport/1", "sport/2"])
     #expect(await CommandRun("get", store, "things", "news/1").status == 1)
     #expect(await CommandRun("verify", store).status == 0)
+  }
+
+  @Test(arguments: [["--prefix", "news/"], ["--tag", "blue"], ["--all"]])
+  func `removed records do not count in later commands`(arguments: [String]) async throws {
+    let store = folder.path + "/large"
+    // More records than the closing store would purge in passing.
+    let lines = (1...5_000).map { #"{"key":"news/\#($0)","text":"v","tags":["blue"]}"# } + [#"{"key":"a","text":"v"}"#]
+    let filling = await CommandRun(
+      ["import", store, "things", "--disk-limit", "16MiB"], input: Array(lines.joined(separator: "\n").utf8))
+    #expect(filling.status == 0, "\(filling.errors)")
+    #expect(await CommandRun(["remove", store, "things"] + arguments).status == 0)
+    let left = arguments == ["--all"] ? 0 : 1
+    let stat = await CommandRun("stat", store, "--json")
+    let report = try JSONDecoder().decode(StatCommand.Report.self, from: Data(stat.output))
+    #expect(report.entries == left)
+    let text = left == 1 ? "1 entry" : "\(left) entries"
+    #expect(await CommandRun("verify", store).text.contains(": \(text) in"))
+    #expect(await CommandRun("backup", store, folder.path + "/copy").text.contains(": \(text) in"))
   }
 
   @Test func `a prefix in hexadecimal removes like its bytes`() async {

@@ -191,6 +191,22 @@ import TestDirectories
     #expect(await CommandRun("get", store, "things", "b").status == 1)
   }
 
+  @Test func `a data file without its mark is not reported as absent, and opens with a limit`() async throws {
+    await put("a", "one")
+    let copy = folder.path + "/copy"
+    try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
+    try FileManager.default.copyItem(atPath: store + "/data.mdb", toPath: copy + "/data.mdb")
+    for command in [["stat"], ["compact"], ["remove", "things", "a"], ["put", "things", "b"]] {
+      let run = await CommandRun([command[0], copy] + command.dropFirst(), input: [1])
+      #expect(run.status == 2)
+      #expect(run.errors.contains("cistern.mark") && run.errors.contains("--disk-limit"), "\(run.errors)")
+      #expect(!run.errors.contains("no store"), "\(run.errors)")
+    }
+    #expect(await CommandRun(["put", copy, "things", "b", "--disk-limit", "1MiB"], input: [1]).status == 0)
+    #expect(await CommandRun("get", copy, "things", "a").text == "one")
+    #expect(await CommandRun("stat", copy).text.contains("2 entries"))
+  }
+
   @Test(arguments: ["", String(repeating: "n", count: 129)])
   func `a cache with an invalid name is not created`(name: String) async {
     let run = await CommandRun(["put", store, name, "a", "--disk-limit", "1MiB"], input: [1])

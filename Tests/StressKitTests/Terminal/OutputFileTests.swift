@@ -47,6 +47,35 @@ import TestDirectories
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
   }
 
+  @Test(arguments: ["new", "./new", "chain", "folder/new", "absolute"])
+  func `the target of a link is created if it does not exist, and the link stays`(destination: String) throws {
+    let manager = FileManager.default
+    try manager.createDirectory(atPath: folder.path + "/folder", withIntermediateDirectories: false)
+    // A chain of links that begins in another folder, and a link with an absolute path.
+    try manager.createSymbolicLink(atPath: folder.path + "/chain", withDestinationPath: "folder/back")
+    try manager.createSymbolicLink(atPath: folder.path + "/folder/back", withDestinationPath: "../new")
+    try manager.createSymbolicLink(atPath: folder.path + "/absolute", withDestinationPath: folder.path + "/new")
+    let link = folder.path + "/link"
+    try manager.createSymbolicLink(atPath: link, withDestinationPath: destination)
+    let file = try OutputFile(link)
+    try file.write(line: line)
+    try file.finish()
+    #expect(try text(folder.path + (destination == "folder/new" ? "/folder/new" : "/new")) == "line\n")
+    #expect(try manager.destinationOfSymbolicLink(atPath: link) == destination)
+  }
+
+  @Test func `a link without a usable target is described by what it is`() throws {
+    for (name, destination, complaint) in [
+      ("loop", "loop", "leads back to itself"),
+      ("astray", "absent/new", "it is a symbolic link to '\(folder.path)/absent/new', whose folder does not exist"),
+    ] {
+      let link = folder.path + "/" + name
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: destination)
+      let failure = #expect(throws: CommandFailure.self) { try OutputFile(link) }
+      #expect(failure?.message.contains(complaint) == true, "\(failure?.message ?? "")")
+    }
+  }
+
   private func permissions(_ path: String) throws -> Int? {
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
