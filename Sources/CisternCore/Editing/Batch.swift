@@ -47,8 +47,8 @@ public struct Batch<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// Adds a write.
   ///
-  /// - Returns: The write of the same key that this one replaces, which the caller may have to release outside a lock.
-  ///   Nil if there is none, or if this one extends it.
+  /// - Returns: The replaced write of the key, which the caller may have to release outside a lock. Nil for the first
+  ///   write of the key, and for one that extends the earlier write.
   @inlinable
   @discardableResult
   mutating func write(_ write: Write, to key: Key) -> Write? {

@@ -263,19 +263,6 @@ struct WriteDecisionTests {
     }
   }
 
-  @Test func `an eviction is announced if it ends the value`() {
-    func event(_ residency: Residency, isTierClosed: Bool, isExpired: Bool = false) -> WriteEvent? {
-      WriteEvent.ofEviction(from: residency, isTierClosed: isTierClosed, isExpired: isExpired)
-    }
-    for isClosed in Self.bools {
-      #expect(event(.memoryOnly, isTierClosed: isClosed) == .removed(.evicted))
-      #expect(event(.memoryOnly, isTierClosed: isClosed, isExpired: true) == .removed(.expired))
-    }
-    #expect(event(.bothTiers, isTierClosed: true) == .removed(.evicted))
-    #expect(event(.bothTiers, isTierClosed: false) == nil)
-    #expect(event(.bothTiers, isTierClosed: false, isExpired: true) == nil)
-  }
-
   @Test func `each counter of a write is a counter of the shard`() {
     let all: [WriteCounter] = [.stored, .removed, .refused, .migrated, .expired, .undecodable, .outdated]
     var counters = ShardCounters()
