@@ -100,7 +100,10 @@
     // MARK: Loads
 
     private func words(_ configuration: CacheConfiguration<String> = CacheConfiguration()) throws -> Words {
-      let store = try Store.inMemory(memoryLimit: .mebibytes(1))
+      var settings = Store.Configuration()
+      // Time stands still, so that an open breaker stays open.
+      settings.clock = ManualClock()
+      let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: settings)
       return Words(
         try store.cache("words", of: String.self, keyedBy: Int.self, configuration: configuration),
         instruments: backEnds.instruments())
