@@ -114,4 +114,13 @@ struct DiscardsDuringSavesTests {
     #expect(end.unseen == [] && left == ["a"])
     #expect(state.batch.keys == ["a"] && state.seenVersion(of: "a") == VersionBelow(changes: 2))
   }
+
+  @Test func `a write of a key that a discard has forgotten is not accepted`() {
+    typealias State = DraftState<String, Int>
+    var state = State(layering: .edits)
+    let write = State.ComputedWrite(
+      key: "a", keyState: state.keyState(of: "a"), write: .store(1, WriteOptions()), shown: 1)
+    let isWritten = state.write([write]) != nil
+    #expect(!isWritten && state.batch.isEmpty)
+  }
 }
