@@ -1,4 +1,4 @@
-/// The timing of a value that has more than one deadline, an idle limit or tags. Immutable except for ``uses``.
+/// The timing of a value that has more than one deadline, an idle limit or tags. Immutable except for ``lastAccess``.
 @usableFromInline
 final class DetailedTiming: Sendable {
   @usableFromInline let deadlines: Deadlines

@@ -28,7 +28,7 @@ struct ReadOnlyFaultInjectingTierTests {
     #expect((["a", "b", "c"] as [Name]).map { reopened.bytes($0) } == [[1], [1], [1]])
   }
 
-  @Test func `a read-only tier drops conditionalWriter records, and stages conditionalWriter removals`() throws {
+  @Test func `a read-only tier drops conditional records, and stages conditional removals`() throws {
     let partition = try open()
     partition.set("a", [1])
     tier.commit()

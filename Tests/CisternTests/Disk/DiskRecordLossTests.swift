@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a conditionalWriter removal ends the loss of a record that a staged removal replaces`(isOfRecord: Bool) {
+  func `a conditional removal ends the loss of a record that a staged removal replaces`(isOfRecord: Bool) {
     let partition = Partition(name: "values")
     let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1)
     let condition: RecordCondition =
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a conditionalWriter removal of a record that could not be written removes the older record`(isWritten: Bool) {
+  func `a conditional removal of a record that could not be written removes the older record`(isWritten: Bool) {
     let partition = Partition(name: "values")
     let metadata = RecordMetadata(created: WallTime(nanosecondsSince1970: 1), cost: 1)
     _ = partition.stage(.record(key: Self.key, metadata, bytes: [7])) { 1 }

@@ -54,7 +54,7 @@ import Testing
       "pages", of: Page.self, keyedBy: String.self, expiry: .after(.seconds(60), graceStale: .seconds(600)))
   }
 
-  @Test func `a conditionalWriter request`() async throws {
+  @Test func `a conditional request`() async throws {
     let pages = try samplePages()
     for path in ["/", "/", "/missing"] {
       let loaded = try await pages.load(path) { context in
