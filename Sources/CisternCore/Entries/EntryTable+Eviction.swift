@@ -25,8 +25,8 @@ extension EntryTable {
   @inlinable
   func findRoom(_ short: Shard<Key, Value>.Shortage) {
     switch short {
-    case .elsewhere(let budget): budget.evictOrPause()
-    case .shard(let index): if evictAnywhere(from: index, for: budget.evictionReason()) == nil { ShortPause.wait() }
+    case .elsewhere(let short): short.evictOrPause()
+    case .shard(let index, let reason): if evictAnywhere(from: index, for: reason) == nil { ShortPause.wait() }
     }
   }
 

@@ -68,10 +68,10 @@ extension Shard {
   /// The source of room that does not come from the shard that needs it.
   @usableFromInline
   enum Shortage {
-    /// Another memory consumer of this budget.
-    case elsewhere(MemoryBudget)
-    /// Another shard of the table.
-    case shard(Int)
+    /// Another memory consumer of a budget.
+    case elsewhere(MemoryShortage)
+    /// Another shard of the table, which evicts for this limit.
+    case shard(Int, EvictionReason)
   }
 
   /// Reserves room for an entry of this cost, and evicts other entries of this shard if needed.
@@ -95,17 +95,17 @@ extension Shard {
       difference = (Int(cost) - Int(slots[node: number].cost), 0)
       keptSlot = number
     }
-    while let level = budget.tryReserve(cost: difference.cost, count: difference.count) {
+    while let exceeded = budget.tryReserve(cost: difference.cost, count: difference.count) {
       guard
-        level == 0 && budget.hasOneConsumer
-          || budget.above(level).shouldEvict(own: policy.total.cost, parts: neighborhood.shardCount)
-      else { return .elsewhere(budget.above(level)) }
+        exceeded.level == 0 && budget.hasOneConsumer
+          || budget.above(exceeded.level).shouldEvict(own: policy.total.cost, parts: neighborhood.shardCount)
+      else { return .elsewhere(budget.shortage(exceeded)) }
       let freed: Int
-      let reason = budget.evictionReason(addingCount: difference.count)
-      switch evictWorst(keeping: keptSlot, for: reason, in: neighborhood, into: &evicted, announcing: announce) {
+      switch evictWorst(keeping: keptSlot, for: exceeded.reason, in: neighborhood, into: &evicted, announcing: announce)
+      {
       case .freed(let cost): freed = cost
-      case .shard(let other): return .shard(other)
-      case .nothing: return .elsewhere(budget.above(level))
+      case .shard(let other): return .shard(other, exceeded.reason)
+      case .nothing: return .elsewhere(budget.shortage(exceeded))
       }
       // The evicted entry's room is exactly the room that is needed, so the budget does not change.
       if difference == (freed, 1) { return nil }

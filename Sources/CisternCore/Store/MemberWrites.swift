@@ -67,7 +67,7 @@ final class MemberWrites<Key: Hashable & Sendable, Value: Sendable>: StoreWriteM
     return (reservation.cost, isWhole)
   }
 
-  func reserve() -> MemoryBudget? { cache.table.budget.reserve(cost: reservation.cost, count: reservation.count) }
+  func reserve() -> MemoryShortage? { cache.table.budget.reserve(cost: reservation.cost, count: reservation.count) }
 
   func release() { cache.table.release(reservation) }
 

@@ -63,9 +63,9 @@ extension SharedStore {
     }
   }
 
-  /// Reserves the room of the members in order, up to one that has too little. Returns that member's budget, and the
+  /// Reserves the room of the members in order, up to one that has too little. Returns that member's shortage, and the
   /// number of members that have reserved.
-  private func reserveUntilShort(_ members: [any StoreWriteMember]) -> (count: Int, MemoryBudget)? {
+  private func reserveUntilShort(_ members: [any StoreWriteMember]) -> (count: Int, MemoryShortage)? {
     for (count, member) in members.enumerated() {
       if let short = member.reserve() { return (count, short) }
     }

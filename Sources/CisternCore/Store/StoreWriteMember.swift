@@ -24,7 +24,7 @@ protocol StoreWriteMember: AnyObject {
   /// values.
   func fit(within room: Int) -> (cost: Int, isWhole: Bool)
   /// Reserves room for these values. Returns the budget that lacks room, or nil if the room is reserved.
-  func reserve() -> MemoryBudget?
+  func reserve() -> MemoryShortage?
   func release()
 
   /// Returns the error of an open batch whose writes of this cache no tier would hold; nil if a tier holds them.

@@ -64,16 +64,6 @@ package final class MemoryBudget: Sendable {
     Double(cost) * Double(count) > 2 * Double(self.cost)
   }
 
-  /// Whether the limit on count leaves no room for another entry of any cost.
-  @usableFromInline
-  package var isFullByCount: Bool { count >= countLimit || parent?.isFullByCount ?? false }
-
-  /// Returns the limit for which entries are evicted, if this number of further entries lacks room.
-  @inlinable
-  package func evictionReason(addingCount added: Int = 1) -> EvictionReason {
-    added > 0 && isFullByCount ? .count : .cost
-  }
-
   /// The effective limits, including those of the parents.
   @usableFromInline
   package var overallLimit: (cost: Int, count: Int) {
@@ -84,31 +74,44 @@ package final class MemoryBudget: Sendable {
   /// Reserves room in this budget and its parents, or in none of them. The cost may be negative only if `count` is
   /// zero.
   ///
-  /// - Returns: Nil if the room was reserved. Otherwise, the budget that lacks room. Its memory consumers must
-  ///   evict entries.
+  /// - Returns: Nil if the room was reserved. Otherwise, the shortage.
   @usableFromInline
-  package func reserve(cost: Int, count: Int) -> MemoryBudget? {
-    tryReserve(cost: cost, count: count).map { above($0) }
+  package func reserve(cost: Int, count: Int) -> MemoryShortage? {
+    tryReserve(cost: cost, count: count).map { shortage($0) }
+  }
+
+  /// A limit that a reservation would exceed.
+  @usableFromInline
+  package struct ExceededLimit: Sendable {
+    /// The number of steps from the budget to the parent that has the limit.
+    @usableFromInline package var level: Int
+    @usableFromInline package let reason: EvictionReason
   }
 
   /// Reserves room as ``reserve(cost:count:)`` does, without a reference count operation.
   ///
-  /// - Returns: Nil if the room was reserved. Otherwise, the number of steps from this budget to the parent that
-  ///   lacks room.
+  /// - Returns: Nil if the room was reserved. Otherwise, the limit that lacks room.
   @usableFromInline
-  package func tryReserve(cost: Int, count: Int) -> Int? {
-    guard Self.add(cost, to: reservedCost, limit: costLimit) else { return 0 }
-    guard Self.add(count, to: reservedCount, limit: countLimit) else {
-      reservedCost.subtract(cost, ordering: .relaxed)
-      return 0
+  package func tryReserve(cost: Int, count: Int) -> ExceededLimit? {
+    guard Self.add(count, to: reservedCount, limit: countLimit) else { return ExceededLimit(level: 0, reason: .count) }
+    guard Self.add(cost, to: reservedCost, limit: costLimit) else {
+      reservedCount.subtract(count, ordering: .relaxed)
+      return ExceededLimit(level: 0, reason: .cost)
     }
-    if let level = parent?.tryReserve(cost: cost, count: count) {
+    if var exceeded = parent?.tryReserve(cost: cost, count: count) {
       reservedCost.subtract(cost, ordering: .relaxed)
       reservedCount.subtract(count, ordering: .relaxed)
-      return level + 1
+      exceeded.level += 1
+      return exceeded
     }
     if cost > 0 { notePeak() }
     return nil
+  }
+
+  /// Returns the shortage of a limit that a reservation in this budget would exceed.
+  @usableFromInline
+  package func shortage(_ exceeded: ExceededLimit) -> MemoryShortage {
+    MemoryShortage(of: above(exceeded.level), for: exceeded.reason)
   }
 
   /// Returns the budget this number of steps up the chain of parents.
@@ -208,14 +211,6 @@ extension MemoryBudget {
       return true
     }
     return false
-  }
-
-  /// Evicts an entry like ``evictSomewhere(for:)``. Without an entry to evict, pauses for a moment.
-  ///
-  /// Other writers have reserved the room then. They need the processor to use or release it.
-  @usableFromInline
-  package func evictOrPause() {
-    if !evictSomewhere(for: evictionReason()) { ShortPause.wait() }
   }
 
   /// Evicts entries until the cost is at most `target`, then releases unused storage.

@@ -22,6 +22,24 @@ struct EvictionReasonTests {
     #expect(cache.statistics.evictionsByCost == 2 && cache.statistics.evictionsByCount == 1)
   }
 
+  @Test func `a write that takes its room from another cache counts the eviction by the limit that it exceeds`() throws
+  {
+    let store = try Store.inMemory(memoryLimit: .bytes(100), configuration: .ignoringMemoryPressure)
+    func cache(_ name: String, countLimit: Int? = nil) throws -> Cache<Int, Int> {
+      try store.cache(
+        name, of: Int.self, keyedBy: Int.self,
+        configuration: CacheConfiguration(countLimit: countLimit, weigher: { $0 }))
+    }
+    let (full, other) = (try cache("full", countLimit: 1), try cache("other"))
+    full[0] = 1
+    for key in 0..<11 { other[key] = 9 }
+    // Full by its count. The dearer values need room of the store.
+    for cost in 2...50 { full[0] = cost }
+    #expect(full[0] == 50 && full.statistics.memory.entryCount == 1)
+    let statistics = [full.statistics, other.statistics]
+    #expect(statistics.allSatisfy { $0.evictionsByCount == 0 } && other.statistics.evictionsByCost >= 5)
+  }
+
   @Test func `an invalidation counts the values that it removes, and no fetch`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(.memory, on: executor)
