@@ -40,7 +40,7 @@
       _ keys: Set<Key>, _ policy: LoadPolicy?, as tracer: FetchTracer<Key>,
       _ load: () async throws -> LoadedValues<Key, Value>
     ) async throws -> LoadedValues<Key, Value> {
-      let start = instrumentation.startLoad(policy)
+      let start = instrumentation.startLoad(policy ?? cache.loadPolicy)
       let records = joinableRecords(of: keys)
       do {
         let loaded = try await load()

@@ -58,7 +58,7 @@
       fetch: @escaping @Sendable (Key) async throws -> Value
     ) async throws -> Loaded<Value> {
       let tracer = FetchTracer(instrumentation, key: key)
-      let start = instrumentation.startLoad(policy)
+      let start = instrumentation.startLoad(policy ?? cache.loadPolicy)
       do {
         let loaded = try await cache.loadedValue(forKey: key, expiry: expiry, tags: tags, policy: policy) { key in
           try await tracer.trace { try await fetch(key) }
@@ -89,7 +89,7 @@
       fetch: @escaping @Sendable (FetchContext<Key, Value>) async throws -> FetchOutcome<Value>
     ) async throws -> Loaded<Value>? {
       let tracer = FetchTracer(instrumentation, key: key)
-      let start = instrumentation.startLoad(policy)
+      let start = instrumentation.startLoad(policy ?? cache.loadPolicy)
       do {
         let loaded = try await cache.load(key, policy: policy) { context in
           try await tracer.trace { try await fetch(context) }

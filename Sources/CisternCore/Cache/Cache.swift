@@ -36,7 +36,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let table: EntryTable<Key, Value>
   @usableFromInline let clock: any CacheClock
   @usableFromInline let observers: ObserverRegistry<Key, Value>
-  @usableFromInline let loadPolicy: LoadPolicy
+  @usableFromInline package let loadPolicy: LoadPolicy
   @usableFromInline let weigher: (@Sendable (Value) -> Int)?
   /// Whether a value that is set without options has no lifetime and no tags, and memory alone holds it.
   @usableFromInline let storesPlainly: Bool

@@ -54,19 +54,19 @@
       /// Whether the load can join the flight of another load.
       let canJoin: Bool
 
-      init(_ clock: any CacheClock, policy: LoadPolicy?) {
+      init(_ clock: any CacheClock, policy: LoadPolicy) {
         time = clock.now()
         instant = DefaultTracerClock.now
         // A load of a cancelled task throws at once.
-        canJoin = !Task.isCancelled && policy?.joinsFlights != false
+        canJoin = !Task.isCancelled && policy.joinsFlights
       }
     }
 
     /// Notes the beginning of a load.
     ///
-    /// - Parameter policy: The policy of the load; nil for the cache's policy.
+    /// - Parameter policy: The policy of the load.
     /// - Returns: The beginning of the load.
-    func startLoad(_ policy: LoadPolicy?) -> LoadBeginning { LoadBeginning(clock, policy: policy) }
+    func startLoad(_ policy: LoadPolicy) -> LoadBeginning { LoadBeginning(clock, policy: policy) }
   }
 
   extension LoadPolicy {

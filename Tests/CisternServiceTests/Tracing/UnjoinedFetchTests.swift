@@ -70,14 +70,15 @@
       #expect(backEnds.spans("cache.join").isEmpty)
     }
 
-    @Test(arguments: Form.allCases)
-    func `a load that the circuit breaker rejects has no link`(form: Form) async throws {
+    @Test(arguments: Form.allCases, [false, true])
+    func `a load that the circuit breaker rejects has no link`(form: Form, isPolicyOfCache: Bool) async throws {
       var configuration = CacheConfiguration<String>()
+      if isPolicyOfCache { configuration.loadPolicy = .fetchAnew }
       configuration.circuitBreaker = CircuitBreaker(opensAfter: .consecutiveFailures(1))
       let words = try words(configuration)
       try await duringFetch(by: words) {
         await #expect(throws: OriginError.self) { try await words.value(forKey: 2) { _ in throw OriginError() } }
-        try? await load(1, from: words, .fetchAnew, form)
+        try? await load(1, from: words, isPolicyOfCache ? nil : .fetchAnew, form)
       }
       #expect(words.cache.statistics.joins == 0)
       #expect(backEnds.spans("cache.fetch").count == 2)
