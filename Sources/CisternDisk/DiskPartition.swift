@@ -175,6 +175,9 @@ package final class DiskPartition: RecordReaderOwner {
     owner.isClosed || engine.isInherited ? .closed : engine.mode
   }
 
+  /// Whether invalidations are committed whose records are not purged yet.
+  package var isPurging: Bool { !partition.invalidations.purgeable.isEmpty }
+
   package var statistics: SecondTierStatistics {
     var statistics = engine.statistics(of: [partition])
     if owner.isClosed { statistics.mode = .closed }

@@ -51,9 +51,6 @@ extension DiskTier {
   /// The number of LMDB's reader slots that are in use by all processes. Zero if they cannot be read.
   package var readerSlotCount: Int { (try? engine.file?.environment.readers().count) ?? 0 }
 
-  /// Whether invalidations are committed whose records are not purged yet.
-  package var isPurging: Bool { engine.partitions.contains { !$0.invalidations.purgeable.isEmpty } }
-
   /// Returns the names of all caches in the store, in byte order. The result is empty without a readable file.
   ///
   /// - Throws: ``CisternError`` if the names cannot be read.

@@ -27,7 +27,7 @@ package struct ExportedRecord: Equatable, Sendable {
   package func line(_ form: ValueForm) -> [UInt8] {
     var object = JSONObject()
     // An import composes a text. Bytes that it would change are not written as a text.
-    if let text = String(validating: key, as: UTF8.self), Array(KeyText.composed(text).utf8) == key {
+    if let text = KeyText.composedText(key) {
       object["key"] = .string(text)
     } else {
       object["keyBase64"] = .string(Data(key).base64EncodedString())

@@ -5,26 +5,27 @@ import CisternCore
 package enum KeyText {
   /// Returns a printable text that is different for every key: the key itself if possible, and otherwise with escapes.
   ///
-  /// The key itself is a text that ``bytes(_:isHexadecimal:)`` turns into the same key. In a text with escapes, bytes
+  /// The key itself is the text of ``composedText(_:)``. In a text with escapes, bytes
   /// outside of printable ASCII are `\x` and two hexadecimal digits, and backslashes are doubled. A key that looks like
   /// a text with escapes has escapes, too.
   package static func describe(_ key: [UInt8]) -> String {
-    guard !hasEscape(key), let text = String(validating: key, as: UTF8.self),
-      !text.unicodeScalars.contains(where: isUnprintable), Array(composed(text).utf8) == key
+    guard !hasEscape(key), let text = composedText(key), !text.unicodeScalars.contains(where: isUnprintable)
     else { return escaped(key) }
     return text
   }
 
-  /// Returns a text that is different for every key: the key itself if possible, and otherwise with escapes.
-  ///
-  /// Strings that differ only in their Unicode form are equal, so only the composed form is returned without escapes.
+  /// Returns a text that is different for every key, and may be unprintable. A key without backslashes is the text
+  /// itself if possible. Other keys have escapes.
   package static func distinct(_ key: [UInt8]) -> String {
-    if !key.contains(UInt8(ascii: "\\")), let text = String(validating: key, as: UTF8.self),
-      Array(composed(text).utf8) == key
-    {
-      return text
-    }
-    return escaped(key)
+    guard !key.contains(UInt8(ascii: "\\")), let text = composedText(key) else { return escaped(key) }
+    return text
+  }
+
+  /// Returns the text that ``bytes(_:isHexadecimal:)`` turns into this key; nil for a key without one. Strings that differ
+  /// only in their Unicode form are equal, so the text is in the composed form.
+  package static func composedText(_ key: [UInt8]) -> String? {
+    guard let text = String(validating: key, as: UTF8.self), Array(composed(text).utf8) == key else { return nil }
+    return text
   }
 
   private static func escaped(_ key: [UInt8]) -> String {

@@ -31,9 +31,10 @@ struct BackupCommand: AsyncParsableCommand {
   }
 
   private static func absolutePath(of path: String) -> String {
-    // A backup refuses an empty path.
-    guard !path.isEmpty, !path.hasPrefix("/") else { return path }
-    return FileManager.default.currentDirectoryPath + "/" + path
+    let folder = FileManager.default.currentDirectoryPath
+    // A backup refuses an empty path. A working directory that was removed has no path.
+    guard !path.isEmpty, !path.hasPrefix("/"), !folder.isEmpty else { return path }
+    return folder + "/" + path
   }
 
   /// Returns the number of entries in a complete copy, and its size.

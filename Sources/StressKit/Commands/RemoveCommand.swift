@@ -9,8 +9,8 @@ struct RemoveCommand: AsyncParsableCommand {
     commandName: "remove",
     abstract: "Remove a key of a cache, the keys with a prefix or a tag, or all keys.",
     discussion: """
-      The command returns when the removal is on disk. It also waits until the removed records no longer count, unless \
-      another program delays this for several seconds. The exit code is 1 if no key matches the key, prefix or tag. \
+      The command returns when the removal is on disk. With --prefix or --tag, it also waits until the records are \
+      purged, at most 5 seconds without progress. The exit code is 1 if no key matches the key, prefix or tag. \
       A running program keeps the values that it has in memory. The data file does not shrink; `cistern compact` \
       makes it smaller. \(ExitStatus.explanation)
 
@@ -83,7 +83,11 @@ struct RemoveCommand: AsyncParsableCommand {
         throw CommandFailure("'\(cache)' has no key \(describe(scope))", status: .negative)
       }
       try await partition.waitForCommit(ticket)
-      try await store.waitForPurge()
+      switch scope {
+      case .prefix, .tag: try await partition.waitForPurge()
+      // These removals leave no record to purge.
+      case .key, .all: break
+      }
     }
   }
 

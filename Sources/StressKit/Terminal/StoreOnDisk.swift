@@ -208,23 +208,6 @@ struct StoreOnDisk: Sendable {
     return result
   }
 
-  /// Waits until the records of committed invalidations are purged, so that later commands do not count them.
-  ///
-  /// Another process can delay a purge, for example with a long read. The wait then ends after some time without
-  /// progress. The next program that opens the cache for writing continues the purge.
-  func waitForPurge() async throws {
-    let clock = ContinuousClock()
-    var (count, last) = (tier.statistics.entryCount, clock.now)
-    while tier.isPurging, last.duration(to: clock.now) < StoreOnDisk.purgePatience {
-      try await Task.sleep(for: .milliseconds(2))
-      let left = tier.statistics.entryCount
-      if left != count { (count, last) = (left, clock.now) }
-    }
-  }
-
-  /// The longest wait for a purge that removes no record.
-  private static let purgePatience = Duration.seconds(5)
-
   /// Prints the number of evicted records on standard error, if it is not zero.
   func printEvictions() {
     let count = tier.statistics.evictions
