@@ -169,7 +169,7 @@ extension EntryTable {
   ///   - key: The key.
   ///   - now: The time of the load.
   ///   - demand: The values that the load accepts. Read twice at most.
-  ///   - noteUse: Called with the uses of a value that the second tier should get.
+  ///   - noteUse: Called with the last access of a value, which the second tier must note.
   /// - Returns: The value; nil if the load must do more than look in memory.
   @inlinable
   @inline(__always)

@@ -19,8 +19,8 @@ final class ConditionalWriter<Key: Hashable & Sendable, Value: Sendable>: Sendab
 
   init(
     _ parts: CacheParts<Key, Value>, records: SecondTierReader<Key, Value>,
-    optimisticEdits: OptimisticEdits<Key, Value>,
-    keptTags: KeptTags<Value>, _ configuration: CacheConfiguration<Value>
+    optimisticEdits: OptimisticEdits<Key, Value>, keptTags: KeptTags<Value>,
+    _ configuration: CacheConfiguration<Value>
   ) {
     table = parts.table
     secondTier = parts.secondTier

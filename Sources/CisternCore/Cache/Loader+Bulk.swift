@@ -80,7 +80,7 @@ extension Loader {
     } else {
       Circuit.startOutsideProbes { start(led, for: request, priority: priority, work: work) }
     }
-    work.removeFlight()
+    work.releaseByCreator()
     let timer = startTimer(ofBulk: &awaited)
     defer { timer?.cancel() }
     var leftOut: Set<Key> = []

@@ -43,7 +43,7 @@ struct CachedValue<Value: Sendable>: Sendable {
     if case .detailed(let details) = timing { details.noteUse(at: now) }
   }
 
-  /// Returns the uses if the second tier holds the value and must note a use now. Only one caller gets them.
+  /// Returns the last access if the second tier holds the value and must note a use now. Only one caller gets it.
   @inlinable
   func takeAccessForDisk(at now: MonotonicTime) -> LastAccess? {
     guard isPersisted, case .detailed(let details) = timing else { return nil }

@@ -55,8 +55,7 @@ extension EntryTable {
         if holds, let preparedValue = write.preparedValue {
           let short = shard.makeRoom(
             for: preparedValue.cost, replacing: number, in: neighborhood(of: shards.index(of: key.hash)),
-            into: &evicted,
-            announcing: isObserved() ? announceEviction : nil)
+            into: &evicted, announcing: isObserved() ? announceEviction : nil)
           if let short { return .short(short) }
         }
         let decision = decide(number.flatMap { shard.slots[$0].entry.held }, holds)

@@ -61,7 +61,11 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     announceEviction = handlers.announceEviction
     deliverChanges = handlers.deliverChanges
     if newestInvalidation > .zero {
-      shards.withAllShards(each: { $0.noteNewestInvalidation(newestInvalidation, budget: budget) }, {})
+      shards.withAllShards(
+        each: { shard in
+          shard.comparedVersion = newestInvalidation
+          shard.noteNewestInvalidation(newestInvalidation, budget: budget)
+        }, {})
     }
   }
 

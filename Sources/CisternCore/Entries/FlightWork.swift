@@ -62,7 +62,7 @@ class FlightWork: @unchecked Sendable {
   /// Creates the work of one flight or of a bulk load.
   ///
   /// - Parameter isHeldByCreator: Whether the creator holds the work. Then the work is cancelled only after the creator has
-  ///   also called ``removeFlight()``.
+  ///   also called ``releaseByCreator()``.
   @usableFromInline
   convenience init(isHeldByCreator: Bool = false) {
     self.init(flights: isHeldByCreator ? 1 : 0)
@@ -127,8 +127,7 @@ class FlightWork: @unchecked Sendable {
     withExtendedLifetime(ended) {}
   }
 
-  /// Notes that one flight has no waiters any more, or that the creator no longer holds the work. After the last one,
-  /// cancels the task.
+  /// Notes that one flight has no waiters any more. After the last one, cancels the task.
   @usableFromInline
   final func removeFlight() {
     let left: State? = state.withLock { state in
@@ -152,6 +151,10 @@ class FlightWork: @unchecked Sendable {
     if case .bulk(let bulk) = running { bulk.abandonUnattended() }
     running.task.cancel()
   }
+
+  /// Notes that the creator no longer holds the work. It counts as one flight.
+  @usableFromInline
+  final func releaseByCreator() { removeFlight() }
 
   /// Counts a flight again whose last waiter had left.
   ///

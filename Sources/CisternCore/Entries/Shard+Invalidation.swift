@@ -59,14 +59,16 @@ extension Shard {
   /// Raises the shard's invalidation version. Entries with lower versions must be compared with the invalidations
   /// since.
   ///
-  /// If the sweeps are so late that the short version of an entry could become ambiguous, all entries count as
+  /// If the sweeps are so late that the short version of a value could become ambiguous, all values count as
   /// invalidated.
   @usableFromInline
   mutating func noteNewestInvalidation(_ version: InvalidationVersion, budget: MemoryBudget) {
     invalidations.newest = version
     invalidationVersion = ShortVersion(version)
     guard version.number &- comparedVersion.number >= ShortVersion.count / 2 else { return }
-    for number in slots.numbers(inGroups: 0..<slots.groupCount) { removeInvalidated(number, budget: budget) }
+    for number in slots.numbers(inGroups: 0..<slots.groupCount) where slots[number].entry.holdsValue {
+      removeInvalidated(number, budget: budget)
+    }
     comparedVersion = version
   }
 

@@ -137,8 +137,7 @@ extension WriteDecision {
     return WriteDecision(
       .replace(residency, keepsFlight: keepsFlight), effect: write.effect,
       editMark: situation.editMark(isPending: write.isPending), event: situation.isObserved ? event : nil,
-      counter: counter
-    )
+      counter: counter)
   }
 
   private static func promotion(

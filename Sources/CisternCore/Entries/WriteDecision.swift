@@ -22,8 +22,7 @@ struct WriteDecision: Sendable, Hashable {
   @inlinable
   init(
     _ entryChange: EntryChange, effect: WriteEffect = .maintenance, editMark: EditMark = .unchanged,
-    event: WriteEvent? = nil,
-    counter: WriteCounter? = nil
+    event: WriteEvent? = nil, counter: WriteCounter? = nil
   ) {
     self.entryChange = entryChange
     self.effect = effect

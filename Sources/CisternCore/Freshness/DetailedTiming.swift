@@ -35,7 +35,7 @@ final class DetailedTiming: Sendable {
     lastAccess?.note(at: now)
   }
 
-  /// Returns the uses if this use must be written to the second tier. Returns them to one caller only.
+  /// Returns the last access if this use must be written to the second tier. Only one caller gets it.
   @usableFromInline
   func takeAccessForDisk(at now: MonotonicTime) -> LastAccess? {
     guard let lastAccess, lastAccess.takeForDisk(at: now) else { return nil }

@@ -5,7 +5,7 @@ public enum StagingResult: Sendable {
   /// The tier does not take the write. Reads take the key as absent.
   ///
   /// The record is too large, an invalidation already covers it, or the tier is read-only, failing, or closed. A
-  /// refusal by your own tier in the mode ``SecondTierStatistics/Mode-swift.enum/active`` means that the record is too
+  /// refusal by a custom tier in the mode ``SecondTierStatistics/Mode-swift.enum/active`` means that the record is too
   /// large. The cache then sends a ``StoreReport``, and a caller that waits receives ``CisternError/Code/tooLarge``.
   case refused
 }

@@ -14,7 +14,8 @@ public struct CacheStatistics: Sendable, Equatable {
   public var staleHits: Int
   /// The number of flights that began in the background, while callers received the cached value.
   public var refreshes: Int
-  /// The number of entries that invalidations by tag or prefix removed from memory.
+  /// The number of values that invalidations by tag or prefix removed from memory. A value that is evicted first counts
+  /// as an eviction.
   public var invalidations: Int
   /// The number of removals by tag or prefix that removed all keys, because the second tier cannot remove a part of
   /// them.

@@ -44,8 +44,8 @@ extension Partition {
     _ = clearState.acknowledgeFileLoss()
   }
 
-  /// Returns whether the key has no record to remove, because an uncommitted clear hides it and nothing is staged for
-  /// the key since.
+  /// Ends the loss of a key that has no record to remove, because an uncommitted clear hides it and nothing is staged
+  /// for the key since. Returns whether that is so.
   ///
   /// The order matters: a record that left staging before the look was published before, and so was the clear's end.
   func noteRemovalByClear(_ key: [UInt8]) -> Bool {

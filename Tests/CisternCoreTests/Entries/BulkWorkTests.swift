@@ -24,7 +24,7 @@ struct BulkWorkTests {
         cancelled()
         for flight in flights { flight.abandonIfUnattended() }
       }
-      work.removeFlight()
+      work.releaseByCreator()
     }
 
     deinit { task.cancel() }

@@ -47,7 +47,7 @@ extension EntryTests {
     let flight = Flight<Value>(work: work, priority: .medium, kind: .init(.withWork))
     guard case .joined(let waiter, _) = flight.join(Urgency(.medium)) else { return flight }
     flight.withdraw(waiter)
-    if isCancelled { work.removeFlight() }
+    if isCancelled { work.releaseByCreator() }
     return flight
   }
 

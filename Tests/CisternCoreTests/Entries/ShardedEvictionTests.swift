@@ -56,16 +56,16 @@ struct ShardedEvictionTests {
     let table = cache.table
     for index in 0..<4 {
       func total() -> (cost: Int, count: Int) { table.shards.withShard(at: index) { $0.policy.total } }
-      var gone = Shard<Int, Int>.EvictedEntries.nothing
+      var evicted = Shard<Int, Int>.EvictedEntries.nothing
       let before = total()
       try #require(before.count > 1)
       #expect(
         table.shards.withShard(at: index) { _ in
-          table.evict(inShard: index, below: .infinity, for: .count, into: &gone)
+          table.evict(inShard: index, below: .infinity, for: .count, into: &evicted)
         } == nil)
-      #expect(table.evict(inShard: index, below: 0, for: .count, into: &gone) == nil)
+      #expect(table.evict(inShard: index, below: 0, for: .count, into: &evicted) == nil)
       #expect(total() == before)
-      let freed = try #require(table.evict(inShard: index, below: .infinity, for: .count, into: &gone))
+      let freed = try #require(table.evict(inShard: index, below: .infinity, for: .count, into: &evicted))
       #expect(total() == (before.cost - freed, before.count - 1))
       // The next density is published, and the room is still reserved.
       if let lowest = table.shards.withShard(at: index, { $0.policy.lowestDensity }) {

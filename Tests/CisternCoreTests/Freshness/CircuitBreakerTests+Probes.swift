@@ -93,7 +93,7 @@ extension CircuitBreakerTests {
     }
   }
 
-  @Test func `a probe that its caller left does not close the breaker, whatever it returns`() throws {
+  @Test func `a probe that its caller left does not close the breaker, also if it returns a value`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try subject(on: executor)
       try await open(subject)
@@ -108,6 +108,9 @@ extension CircuitBreakerTests {
       while origin.runningCount > 0 { await Task.yield() }
       for _ in 0..<50 { await Task.yield() }
       try #require(subject.cache.loader.settings.circuit?.phase.state == .halfOpen)
+      // The breaker admits the next probe.
+      try #require(try await subject.value("b") { _ in 2 } == 2)
+      try #require(subject.cache.loader.settings.circuit?.phase == .closed)
       try #require(subject.findings == [])
     }
   }
