@@ -42,7 +42,7 @@ extension Cache: DraftParent {
     VersionBelow(table.watched(table.hashed(key)).version)
   }
 
-  func take(
+  func apply(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> SavedDraft<Key, Value> {
     try policy.check(draft) { isConflict($0, of: draft) }

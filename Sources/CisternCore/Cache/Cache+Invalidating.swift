@@ -113,7 +113,7 @@ extension Cache {
       if !edits.isEmpty { result.edited = edits.removeAll { concerns($0, $1.timing.tags) } }
       if observers.isObserved { observers.record(PendingChange(.invalidated(invalidation)), context: context) }
       var effects = InvalidationEffects<Key, Value>(endedEdits: result.edited.keys.map { table.hashed($0) })
-      // The invalidation is not in force in the second tier, so that it must not return a record any more.
+      // If the second tier cannot stage the invalidation, it must hide all its records.
       if let (loss, ticket) = writes.beginLossOfAll(in: batch) {
         result.ticket = ticket
         result.loss = loss

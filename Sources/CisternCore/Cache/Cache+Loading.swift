@@ -178,14 +178,6 @@ extension EntryTable {
     noteUse: (LastAccess) -> Void
   ) -> Value? {
     guard demand().acceptsFresh else { return nil }
-    switch lookUp(key.key, hash: key.hash, at: now, accepting: demand()) {
-    case .hit(let value):
-      return value
-    case .hitToNote(let value, let lastAccess):
-      noteUse(lastAccess)
-      return value
-    case .absent, .stale, .expired:
-      return nil
-    }
+    return lookUp(key.key, hash: key.hash, at: now, accepting: demand()).hitValue(noteUse: noteUse)
   }
 }

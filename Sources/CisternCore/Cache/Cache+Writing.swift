@@ -112,7 +112,7 @@ extension Cache {
   ) async throws(CisternError) {
     await secondTier?.partition.prepareToCommit()
     // Staged in any case: an earlier removal of the key may not have been committed yet.
-    let outcome = conditionalWriter.remove(table.hashed(key), stagesAlways: true, context: context) ?? .nothing
+    let outcome = conditionalWriter.remove(table.hashed(key), record: .always, context: context) ?? .nothing
     try await writes.waitForCommit(AppliedWrite(value: nil, outcome: outcome), of: key)
   }
 

@@ -40,7 +40,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let weigher: (@Sendable (Value) -> Int)?
   /// Whether a value that is set without options has no lifetime and no tags, and memory alone holds it.
   @usableFromInline let storesPlainly: Bool
-  /// Whether a stored value depends on the cached one.
+  /// Whether a write reads the cached value first, to merge the new value with it or to compare the two.
   @usableFromInline let dependsOnCached: Bool
   @usableFromInline let secondTier: SecondTierBinding<Key>?
   @usableFromInline let codec: ValueCodec<Value>?

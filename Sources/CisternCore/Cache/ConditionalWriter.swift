@@ -14,7 +14,7 @@ final class ConditionalWriter<Key: Hashable & Sendable, Value: Sendable>: Sendab
   @usableFromInline let merge: (@Sendable (Value, Value) throws -> Value)?
   @usableFromInline let isEqual: (@Sendable (Value, Value) -> Bool)?
 
-  /// Whether a stored value depends on the cached one.
+  /// Whether a write reads the cached value first, to merge the new value with it or to compare the two.
   var dependsOnCached: Bool { merge != nil || isEqual != nil }
 
   init(
@@ -35,7 +35,7 @@ final class ConditionalWriter<Key: Hashable & Sendable, Value: Sendable>: Sendab
 }
 
 extension ConditionalWriter {
-  /// Reads, decides and writes, until the key was not written in between.
+  /// Reads, decides and writes. Repeats this until no other write of the key came between its read and its write.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -66,7 +66,8 @@ extension ConditionalWriter {
       return AppliedWrite(value: snapshot.value, outcome: .nothing)
     case .remove:
       let outcome = remove(
-        key, if: snapshot.condition, stagesAlways: options.stagesRemovals, keepsRecord: snapshot.hasForeignRecord,
+        key, if: snapshot.condition,
+        record: snapshot.hasForeignRecord ? .none : options.stagesRemovals ? .always : .ifPresent,
         context: options.context)
       return outcome.map { AppliedWrite(value: nil, outcome: $0) }
     case .store(let value):
@@ -112,20 +113,19 @@ extension ConditionalWriter {
   /// - Parameters:
   ///   - key: The key.
   ///   - condition: The condition of the removal.
-  ///   - stagesAlways: Whether the removal of an absent key is staged, too.
-  ///   - keepsRecord: Whether the key is removed from memory only.
+  ///   - record: The removal of the record.
   ///   - context: The writer.
   /// - Returns: The outcome in the second tier; nil if the condition does not hold.
   @inlinable
   @discardableResult
   func remove(
-    _ key: HashedKey<Key>, if condition: WriteCondition<Value> = .always, stagesAlways: Bool = false,
-    keepsRecord: Bool = false, context: WriterContext?
+    _ key: HashedKey<Key>, if condition: WriteCondition<Value> = .always,
+    record: RecordRemoval = .ifPresent, context: WriterContext?
   ) -> WriteOutcome? {
-    let keyBytes = keepsRecord ? nil : secondTier?.bytes(key.key)
+    let keyBytes = record == .none ? nil : secondTier?.bytes(key.key)
     // An ended value is an expiration, and no removal of a present key.
     records.endUnnoticed(key, isCounted: true)
     return writes.apply(
-      PreparedWrite(removing: keyBytes, if: condition, stagesAlways: stagesAlways, context: context), to: key)
+      PreparedWrite(removing: keyBytes, if: condition, stagesAlways: record == .always, context: context), to: key)
   }
 }

@@ -3,12 +3,12 @@
 struct DecodedRecord<Value: Sendable> {
   @usableFromInline let preparedValue: PreparedValue<Value>
   /// The record to write in place of the one that was read; nil for none.
-  @usableFromInline let rewriting: Rewriting?
+  @usableFromInline let rewriting: RecordRewrite?
   /// The read of a custom tier; nil for another tier.
   @usableFromInline var read: ComparedRead?
 
   @inlinable
-  init(_ preparedValue: PreparedValue<Value>, rewriting: Rewriting?) {
+  init(_ preparedValue: PreparedValue<Value>, rewriting: RecordRewrite?) {
     self.preparedValue = preparedValue
     self.rewriting = rewriting
   }

@@ -12,8 +12,9 @@
 /// }
 /// ```
 ///
-/// An outcome is stored only while the flight owns its entry, as every fetched value. If the key was set, removed or
-/// invalidated during the fetch, the waiting callers get the value, and neither tier changes.
+/// An outcome is stored only while the flight owns its entry, like every fetched value. If the key was set, removed or
+/// invalidated during the fetch, the waiting callers get the value, and neither tier changes. A cache that merges
+/// stores the value below one that was set, merged with it.
 public struct FetchOutcome<Value: Sendable>: Sendable {
   @usableFromInline
   enum Kind: Sendable {

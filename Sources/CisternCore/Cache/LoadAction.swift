@@ -12,7 +12,7 @@ extension Loader {
     case fail
   }
 
-  /// The first half of a load.
+  /// The result of the first half of a load.
   @usableFromInline
   enum LoadStart {
     /// The value is there.

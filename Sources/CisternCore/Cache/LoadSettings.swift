@@ -37,14 +37,14 @@ extension LoadSettings {
   /// - Returns: The result of the fetch.
   /// - Throws: The error of the last call, or of the limiter or the breaker.
   @inlinable
-  func attempt<Fetched>(
+  func fetchWithRetries<Fetched>(
     hash: UInt64, clock: @autoclosure () -> any CacheClock, _ fetch: () async throws -> Fetched
   ) async throws -> Fetched {
-    isPlain ? try await fetch() : try await attemptWithPermit(hash: hash, clock: clock(), fetch)
+    isPlain ? try await fetch() : try await fetchWithPermitAndRetries(hash: hash, clock: clock(), fetch)
   }
 
   @usableFromInline
-  func attemptWithPermit<Fetched>(
+  func fetchWithPermitAndRetries<Fetched>(
     hash: UInt64, clock: any CacheClock, _ fetch: () async throws -> Fetched
   ) async throws -> Fetched {
     var attempt = 1

@@ -60,7 +60,7 @@ extension Loader {
     var led: [BulkFlight<Key, Value>] = []
     for plainKey in keys {
       let key = table.hashed(plainKey)
-      switch decide(key, for: request, priority: priority, work: work) {
+      switch findJoinOrLead(key, for: request, priority: priority, work: work) {
       case .use(let loaded):
         result.add(loaded, for: key.key, describing: request.options.describes)
       case .useAndRefresh(let loaded, let flight):
@@ -96,14 +96,14 @@ extension Loader {
 
   /// Decides about one of the keys. A new flight has this work.
   @inlinable
-  func decide(
+  func findJoinOrLead(
     _ key: HashedKey<Key>, for request: BulkRequest<Key, Value>, priority: TaskPriority, work: FlightWork
   ) -> LoadAction {
     let options = request.options
     if !options.describes, let value = usableValue(of: key, accepting: request.policy.demand) {
       return .use(Loaded(value: value, source: .memory))
     }
-    return decide(key, options, priority: priority, work: work, lendsPermit: false)
+    return findJoinOrLead(key, options, priority: priority, work: work, lendsPermit: false)
   }
 
   /// Returns a value of memory that starts no flight.

@@ -64,7 +64,7 @@ extension Loader {
     _ led: [BulkFlight<Key, Value>], by work: FlightWork, _ fetch: () async throws -> Fetched
   ) async throws -> Fetched {
     try await work.identity.fetching {
-      try await settings.attempt(hash: led[0].key.hash, clock: lifetimes.clock, fetch)
+      try await settings.fetchWithRetries(hash: led[0].key.hash, clock: lifetimes.clock, fetch)
     }
   }
 

@@ -14,7 +14,7 @@ extension Loader {
       var attempt = 0
       let outcome = try await flight.work.identity.fetching {
         defer { context.noteEndOfFetch() }
-        return try await settings.attempt(hash: key.hash, clock: lifetimes.clock) {
+        return try await settings.fetchWithRetries(hash: key.hash, clock: lifetimes.clock) {
           () async throws -> FetchOutcome<Value> in
           attempt += 1
           return try await fetch(FetchContext(context, attempt: attempt))

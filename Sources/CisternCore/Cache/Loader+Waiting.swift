@@ -57,11 +57,11 @@ extension Loader {
   /// - Throws: The error of the flight, `CancellationError`, and `CisternError` at the timeout.
   @usableFromInline
   @inline(never)
-  nonisolated(nonsending) func finish(_ load: LimitedLoad<Key, Value>) async throws -> Loaded<Value> {
+  nonisolated(nonsending) func waitWithLimits(_ load: LimitedLoad<Key, Value>) async throws -> Loaded<Value> {
     let request = load.request
     var wait = load.wait
     while true {
-      if let loaded = try await finish(wait, of: request.key, for: request.options) { return loaded }
+      if let loaded = try await waitOnce(wait, of: request.key, for: request.options) { return loaded }
       try Task.checkCancellation()
       let usual = WaitLimits<Value>(
         policy: wait.waitLimits.policy, start: wait.waitLimits.start,
@@ -84,7 +84,7 @@ extension Loader {
   ///   is in grace. Nil if the caller must look again.
   /// - Throws: As ``conclude(_:of:for:_:)``.
   @usableFromInline
-  nonisolated(nonsending) func finish(
+  nonisolated(nonsending) func waitOnce(
     _ wait: Wait<Value>, of key: HashedKey<Key>, for options: LoadOptions?
   ) async throws -> Loaded<Value>? {
     let outcome: FlightOutcome<Value>

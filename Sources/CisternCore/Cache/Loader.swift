@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// 1. ``load(_:)`` begins, waits if it must, and returns the result (`FlightResult.swift`; with timeouts or a fallback,
 ///    `Loader+Waiting.swift`).
-/// 2. ``begin(_:_:owner:_:)`` calls ``decide(_:_:priority:work:lendsPermit:)``, which asks the entry table in one
-///    critical section: a hit, a flight to join, or a new flight to lead. A leader looks in the second tier.
+/// 2. ``begin(_:_:owner:_:)`` calls ``findJoinOrLead(_:_:priority:work:lendsPermit:)``, which asks the entry table in a
+///    critical section: a hit, a flight to join, or a new flight to lead. A leader then looks in the second tier.
 /// 3. ``start(_:for:priority:)`` starts the flight's task, and ``run(_:for:)`` fetches in it.
 /// 4. ``publish(_:since:)`` stores the value, if the entry is still the flight's (`WritePipeline+Applying.swift`).
 /// 5. The flight completes, and its waiters resume. ``fail(_:of:_:)`` ends a flight without a value.
@@ -26,7 +26,7 @@ final class Loader<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let events: EventRegistry<Key>
   @usableFromInline let settings: LoadSettings
   @usableFromInline let flightOptions: EntryTable<Key, Value>.FlightOptions
-  /// Whether a stored value depends on the cached one.
+  /// Whether a write reads the cached value first, to merge the new value with it or to compare the two.
   @usableFromInline let dependsOnCached: Bool
 
   init(
@@ -83,7 +83,7 @@ extension Loader {
       let result = FlightResult(outcome, of: flight, from: source, since: invalidationVersion)
       return try use(result, of: request.key, for: request.options)
     case .waitingWithLimits(let load):
-      return try await finish(load)
+      return try await waitWithLimits(load)
     }
   }
 
@@ -114,7 +114,7 @@ extension Loader {
   ) throws -> LoadStart {
     func request() -> Request { Request(key, options: options, owner: owner, fetch: fetch) }
     let priority = Task.currentPriority
-    switch decide(key, options, priority: priority) {
+    switch findJoinOrLead(key, options, priority: priority) {
     case .use(let loaded):
       return .loaded(loaded)
     case .useAndRefresh(let loaded, let flight):
@@ -130,7 +130,10 @@ extension Loader {
     }
   }
 
-  /// Decides about a load of one key, in one critical section, and looks in the second tier if it must.
+  /// Finds the value of a key, joins its flight, or leads a new one.
+  ///
+  /// Repeats until it has one of these. Each repetition is one critical section, and can look in the second tier
+  /// afterwards.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -142,7 +145,7 @@ extension Loader {
   /// - Returns: The action.
   @inlinable
   @inline(__always)
-  func decide(
+  func findJoinOrLead(
     _ key: HashedKey<Key>, _ options: LoadOptions?, priority: TaskPriority, work: FlightWork? = nil,
     lendsPermit: @autoclosure () -> Bool = WorkIdentity.enclosing != nil
   ) -> LoadAction {
@@ -238,7 +241,7 @@ extension Loader {
     defer { base?.end() }
     do {
       let value = try await identity.fetching {
-        try await settings.attempt(hash: key.hash, clock: lifetimes.clock) { () async throws -> Value in
+        try await settings.fetchWithRetries(hash: key.hash, clock: lifetimes.clock) { () async throws -> Value in
           try await fetch(key.key)
         }
       }

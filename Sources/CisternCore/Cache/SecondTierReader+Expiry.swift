@@ -28,19 +28,13 @@ extension SecondTierReader {
   func valueAfterExpiry(of key: HashedKey<Key>) -> Value? {
     endExpired(key)
     guard secondTier != nil else { return nil }
-    switch table.lookUp(key.key, hash: key.hash, at: lifetimes.now()) {
-    case .absent(let writeVersion, let invalidationVersion):
+    let found = table.lookUp(key.key, hash: key.hash, at: lifetimes.now())
+    if case .absent(let writeVersion, let invalidationVersion) = found {
       return valueInSecondTier(
         key, if: .untouched(writeVersion: writeVersion, invalidationVersion: invalidationVersion))
-    // Another writer has stored a value since, and the look-up counts a hit.
-    case .hit(let value):
-      return value
-    case .hitToNote(let value, let lastAccess):
-      writeUse(lastAccess, of: key)
-      return value
-    case .stale, .expired:
-      return nil
     }
+    // Another writer may have stored a value since. The look-up counts a hit then.
+    return found.hitValue { writeUse($0, of: key) }
   }
 
   /// Notifies observers that the value of a key has expired, unless they know.

@@ -4,7 +4,7 @@ extension SecondTierReader {
   /// Returns the value of a key from either tier, if the demand accepts it. Never fetches. Counts a miss.
   @usableFromInline
   func find(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
-    if let loaded = found(key, accepting: demand) { return loaded }
+    if let loaded = findUncounted(key, accepting: demand) { return loaded }
     table.countMiss()
     return nil
   }
@@ -19,7 +19,8 @@ extension SecondTierReader {
     return loaded(held, isStale: isStale, noting: lastAccess, of: key)
   }
 
-  private func found(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
+  /// As ``find(_:accepting:)``, but counts no miss.
+  private func findUncounted(_ key: HashedKey<Key>, accepting demand: Demand) -> Loaded<Value>? {
     switch table.find(key, at: lifetimes.now(), accepting: demand) {
     case .held(let held, let isStale, let lastAccess):
       return loaded(held, isStale: isStale, noting: lastAccess, of: key)

@@ -5,11 +5,8 @@ extension SecondTierReader {
   @inlinable
   func value(_ found: Shard<Key, Value>.LookUp, of key: HashedKey<Key>) -> Value? {
     switch found {
-    case .hit(let value):
-      return value
-    case .hitToNote(let value, let lastAccess):
-      writeUse(lastAccess, of: key)
-      return value
+    case .hit, .hitWithUse:
+      return found.hitValue { writeUse($0, of: key) }
     case .absent(let writeVersion, let invalidationVersion):
       return valueInSecondTier(
         key, if: .untouched(writeVersion: writeVersion, invalidationVersion: invalidationVersion))
@@ -49,15 +46,7 @@ extension SecondTierReader {
   @inlinable
   @inline(never)
   func valuePromotedConcurrently(_ key: HashedKey<Key>) -> Value? {
-    switch table.lookUp(key.key, hash: key.hash, at: lifetimes.now()) {
-    case .hit(let value):
-      return value
-    case .hitToNote(let value, let lastAccess):
-      writeUse(lastAccess, of: key)
-      return value
-    case .absent, .stale, .expired:
-      return nil
-    }
+    table.lookUp(key.key, hash: key.hash, at: lifetimes.now()).hitValue { writeUse($0, of: key) }
   }
 
   /// Whether a key has a fresh value in either tier. Does not count as a use in memory.

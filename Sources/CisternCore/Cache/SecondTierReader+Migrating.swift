@@ -14,14 +14,14 @@ extension SecondTierReader {
     guard let migrated = migrated(record, of: key.key) else { return .unusable(.outdated, record.identity) }
     let encoded = writes.bytes(of: migrated, for: key)
     let cost = writes.cost(of: migrated, encodedSize: encoded.size)
-    var rewriting: Rewriting?
+    var rewriting: RecordRewrite?
     // A value that cannot be encoded is migrated again by the next look-up.
     if let bytes = encoded.bytes, let secondTier, secondTier.partition.mode == .active {
       var metadata = record.metadata
       metadata.cost = cost
       metadata.schemaVersion = schemaVersion
       metadata.isNegative = codec?.isAbsent(migrated) ?? false
-      rewriting = Rewriting(
+      rewriting = RecordRewrite(
         tierWrite: .record(key: secondTier.bytes(key.key), metadata, bytes: bytes), replacing: record.identity,
         for: .migration)
     }

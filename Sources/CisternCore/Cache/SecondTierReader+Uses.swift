@@ -39,7 +39,7 @@ extension SecondTierReader {
     apply(rewriting, to: key, if: .untouched(writeVersion: writeVersion, invalidationVersion: invalidationVersion))
   }
 
-  private func apply(_ rewriting: Rewriting, to key: HashedKey<Key>, if condition: WriteCondition<Value>) {
+  private func apply(_ rewriting: RecordRewrite, to key: HashedKey<Key>, if condition: WriteCondition<Value>) {
     var write = PreparedWrite<Key, Value>(
       .noteUse, MemoryWrite(nil, if: condition), tierWrite: rewriting.tierWrite, keyBytes: nil)
     write.recordCondition = .identity(rewriting.replaced)
@@ -49,14 +49,14 @@ extension SecondTierReader {
   /// Returns the record with a new time of its last use, to replace the record that was read. Returns nil if a use
   /// would not be due for the tier.
   @usableFromInline
-  func rewritingUse(_ record: StoredRecord, of key: Key) -> Rewriting? {
+  func rewritingUse(_ record: StoredRecord, of key: Key) -> RecordRewrite? {
     lifetimes.isUseDue(record.metadata) ? used(record, of: key) : nil
   }
 
   /// Notes the use of a value that is promoted, if the read returns it. Returns the record to write in place of the one
   /// that was read, or nil for none.
   @usableFromInline
-  func rewriting(of found: DecodedRecord<Value>, _ hit: RecordHit) -> Rewriting? {
+  func noteUseAndTakeRewrite(of found: DecodedRecord<Value>, _ hit: RecordHit) -> RecordRewrite? {
     guard hit != .uncounted, let lastAccess = found.timing.lastAccess else {
       // A read that does not return the value is no use.
       return found.rewriting.flatMap { $0.reason == .migration ? $0 : nil }
@@ -69,13 +69,13 @@ extension SecondTierReader {
 
   /// Returns the same record with a new time of its last use. Returns nil if the tier takes no writes, or if another
   /// schema version wrote the record.
-  private func used(_ record: StoredRecord, of key: Key) -> Rewriting? {
+  private func used(_ record: StoredRecord, of key: Key) -> RecordRewrite? {
     guard let secondTier, secondTier.partition.mode == .active, record.metadata.schemaVersion == schemaVersion,
       record.metadata.idle != 0
     else { return nil }
     var metadata = record.metadata
     metadata.lastUsed = lifetimes.wallTimeOfWrite()
-    return Rewriting(
+    return RecordRewrite(
       tierWrite: .record(key: secondTier.bytes(key), metadata, bytes: record.bytes), replacing: record.identity,
       for: .use)
   }

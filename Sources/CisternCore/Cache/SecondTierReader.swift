@@ -68,8 +68,8 @@ extension SecondTierReader {
     _ found: DecodedRecord<Value>, of key: HashedKey<Key>, if condition: WriteCondition<Value>, isNeeded: Bool = false,
     hit: RecordHit = .uncounted
   ) -> Promotion {
+    let rewriting = found.timing.lastAccess == nil ? found.rewriting : noteUseAndTakeRewrite(of: found, hit)
     // Memory cannot hold the value, and the key is absent there: nothing would change.
-    let rewriting = found.timing.lastAccess == nil ? found.rewriting : rewriting(of: found, hit)
     if case .untouched = condition, rewriting == nil, !table.canHold(found.preparedValue.cost) {
       table.count(key.hash) { $0.count(hit) }
       return .done
@@ -123,11 +123,11 @@ extension SecondTierReader {
       } decide: { had in
         var situation = WriteSituation(
           isInMemory: had != nil, willBeInMemory: false, isObserved: observers.isObserved)
-        if case .shows(let shown) = viewOfEdits(of: key.key) { situation.shownByEdits = shown != nil }
+        situation.edits = viewOfEdits(of: key.key).presence
         // Readers and observers take the record of a newer schema version as absent.
         situation.isObserved = situation.isObserved && loss.schemaVersion <= schemaVersion
         let decision = WriteDecision.decide(
-          .noteRecordLoss(cause), in: situation, ask: { .absent }, stage: { .nothing })
+          .noteRecordLoss(cause), in: situation, recordPresence: { .absent }, stage: { .nothing })
         if let event = decision.event {
           observers.record(PendingChange(writes.change(event, of: key.key, to: nil), tags: .unknown))
         }

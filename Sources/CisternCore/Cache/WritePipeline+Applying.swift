@@ -52,9 +52,9 @@ extension WritePipeline {
     _ write: PreparedWrite<Key, Value>, to key: HashedKey<Key>, _ effects: inout WriteEffects<Key, Value>
   ) -> Bool {
     let conditionHeld = table.write(write.memoryWrite, to: key) {
-      givesUpLostRecord(write, &effects.outcome)
+      giveUpLostRecord(write, &effects.outcome)
     } decide: { cached, willBeInMemory in
-      let decision = decide(write, of: key.key, cached: cached, willBeInMemory: willBeInMemory, &effects)
+      let decision = decideAndStage(write, of: key.key, cached: cached, willBeInMemory: willBeInMemory, &effects)
       if let event = decision.event {
         let former = FormerValue(cached: cached, edited: effects.replacedEdits?.edited)
         record(event, of: key.key, replacing: former, write.memoryWrite.preparedValue, context: write.context)
@@ -95,9 +95,12 @@ extension WritePipeline {
   }
 
   /// Decides on a write and stages it. Called inside the critical section of the key.
+  ///
+  /// A write that ends the edits of its key replaces them first. If the edits announce the removal of a record that
+  /// they could not read, its loss is acknowledged.
   @inlinable
   @inline(__always)
-  func decide(
+  func decideAndStage(
     _ write: PreparedWrite<Key, Value>, of key: Key, cached: CachedValue<Value>?, willBeInMemory: Bool,
     _ effects: inout WriteEffects<Key, Value>
   ) -> WriteDecision {
@@ -108,7 +111,7 @@ extension WritePipeline {
       break
     case .remove, .show:
       replaceEdits(of: key, by: write.shownEdits, &effects)
-      situation.shownByEdits = effects.replacedEdits.map { $0.edited.shown != nil }
+      situation.edits = effects.replacedEdits.map { EditView.shows($0.edited.shown).presence } ?? .unedited
     }
     let decision = WriteDecision.decide(write.intent, in: situation) {
       // Inside the critical sections of a batch, the tier is asked only if it must be.
@@ -168,7 +171,7 @@ extension WritePipeline {
   ///
   /// - Returns: Whether the record is lost. The outcome is then ``WriteOutcome/recordLost``.
   @inlinable
-  func givesUpLostRecord(_ write: PreparedWrite<Key, Value>, _ outcome: inout WriteOutcome) -> Bool {
+  func giveUpLostRecord(_ write: PreparedWrite<Key, Value>, _ outcome: inout WriteOutcome) -> Bool {
     guard case .promote = write.intent,
       mayHaveLostRecord(of: write.memoryWrite.condition.witness, since: write.read), lacksRecord(write)
     else { return false }

@@ -58,7 +58,7 @@ extension WritePipeline {
       var own = WriteEffects<Key, Value>(batch: effects.batch)
       let key = parts[index].key.key
       let willBeInMemory = parts[index].write.preparedValue != nil
-      let decision = decide(write, of: key, cached: cached[index], willBeInMemory: willBeInMemory, &own)
+      let decision = decideAndStage(write, of: key, cached: cached[index], willBeInMemory: willBeInMemory, &own)
       decisions.append(decision)
       if case .refused = own.outcome { effects.outcome = own.outcome }
       if let replaced = own.replacedEdits { effects.replacedEdits.append(replaced) }

@@ -20,9 +20,9 @@
 ///   ``Codec`` only.
 /// - The checksum of the whole record was verified before the call, which reads each byte of it once.
 ///
-/// If the cache needs the bytes later, it copies them and calls ``Codec/decode(_:)`` outside the transaction. These are
-/// values with a time to idle, expired values, and records of an older schema version. If the bytes cannot be decoded,
-/// the record is removed as for any other codec.
+/// If the cache needs the bytes later, it copies them and calls ``Codec/decode(_:)`` outside the transaction. It does
+/// so for values with a time to idle, expired values, and records of an older schema version. If the bytes cannot be
+/// decoded, the record is removed as for any other codec.
 public protocol InPlaceCodec<Value>: Codec {
   /// Returns the value that the bytes encode.
   ///

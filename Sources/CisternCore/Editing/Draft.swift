@@ -241,7 +241,7 @@ extension Draft {
     defer { endComparing(snapshot) }
     try snapshot.checkKeys()
     // Without writes, too: the draft then forgets the keys that it has read.
-    let saved = try parent.take(snapshot, policy, context: context)
+    let saved = try parent.apply(snapshot, policy, context: context)
     endSaving(snapshot, saved.keys)
     return saved.outcome
   }

@@ -21,7 +21,7 @@ protocol DraftParent<Key, Value>: AnyObject, Sendable {
   /// Returns the number of changes of a watched key.
   func version(of key: Key) -> VersionBelow
   /// Applies all writes of a draft, or none.
-  func take(
+  func apply(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> SavedDraft<Key, Value>
   func waitForRoom()
@@ -61,7 +61,7 @@ extension Draft: DraftParent {
 
   func version(of key: Key) -> VersionBelow { VersionBelow(state.withLock { $0.writeCount(of: key) }) }
 
-  func take(
+  func apply(
     _ draft: DraftState<Key, Value>, _ policy: DraftConflictPolicy<Key, Value>, context: WriterContext?
   ) throws(CisternError) -> SavedDraft<Key, Value> {
     while true {

@@ -8,6 +8,15 @@ enum EditView<Value> {
 
   /// Whether the key has unconfirmed edits.
   @usableFromInline var isEdited: Bool { if case .unedited = self { false } else { true } }
+
+  /// Whether the edits show a value.
+  @usableFromInline var presence: WriteSituation.ShownPresence {
+    switch self {
+    case .unedited: .unedited
+    case .shows(.some): .shown
+    case .shows(nil): .removed
+    }
+  }
 }
 
 extension EditView: Sendable where Value: Sendable {}

@@ -160,7 +160,7 @@ extension EntryTable {
     if let number, shard.isLinked(number), part.write.preparedValue != nil {
       budget.release(cost: Int(shard.slots[node: number].cost), count: 1)
     }
-    shard.note(decision, on: part.key)
+    shard.countAndRaiseVersions(decision, of: part.key)
     // A draft watches the key beside the batch. An invalidation of the value that the draft saves changes the key.
     if let tags = part.tags, watchedState(of: part.key, in: &shard).map({ $0.watchers > 1 }) ?? false {
       shard.noteRead(part.key, tags: tags)

@@ -23,9 +23,9 @@ extension EntryTable {
   ///
   /// If no entry can be evicted, other writers have reserved the room. The function then pauses.
   @inlinable
-  func findRoom(_ short: Shard<Key, Value>.Shortage) {
-    switch short {
-    case .elsewhere(let short): short.evictOrPause()
+  func freeRoom(for shortage: Shard<Key, Value>.Shortage) {
+    switch shortage {
+    case .elsewhere(let shortage): shortage.evictOrPause()
     case .shard(let index, let reason): if evictAnywhere(from: index, for: reason) == nil { ShortPause.wait() }
     }
   }
@@ -131,7 +131,7 @@ extension EntryTable {
       let held = number.flatMap { shard.slots[$0].entry.held }
       guard acknowledge(held != nil) else { return }
       let decision = decide(held)
-      shard.note(decision, on: key)
+      shard.countAndRaiseVersions(decision, of: key)
       if let number, held == nil { shard.slots[number].entry.flight?.noteLostRecord() }
       _ = shard.apply(decision, nil, to: key, at: number, budget: budget)
     }

@@ -35,8 +35,8 @@ extension EntryTable {
         guard let number = shard.slots.find(key.key, fingerprint: key.fingerprint),
           shard.isInProgress(number, by: flight)
         else { return .declined }
-        let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &evicted)
-        if let short { return .short(short) }
+        let shortage = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &evicted)
+        if let shortage { return .lacksRoom(shortage) }
         replaced = shard.completeEntry(number, with: value, cost: cost)
         shard.counters.stores += 1
         if shards.count > 1 { priorities.note(shard.policy.lowestDensity, of: index) }
@@ -47,7 +47,7 @@ extension EntryTable {
       switch result {
       case .done: return true
       case .declined: return false
-      case .short(let short): findRoom(short)
+      case .lacksRoom(let shortage): freeRoom(for: shortage)
       }
     }
   }

@@ -45,10 +45,10 @@ extension EntryTable {
             at: number, by: value, timing: .plain(until: .distantFuture), isPersisted: false)
         } else if budget.isLarge(cost), budget.isLargerThanOthers(cost) {
           return .declined
-        } else if let short = insertNewEntry(
+        } else if let shortage = insertNewEntry(
           value, cost: cost, forKey: HashedKey(key, hash: hash), to: &shard, into: &evicted)
         {
-          return .short(short)
+          return .lacksRoom(shortage)
         }
         shard.counters.stores += 1
         return .done
@@ -58,7 +58,7 @@ extension EntryTable {
       switch setting {
       case .done: return true
       case .declined: return false
-      case .short(let short): findRoom(short)
+      case .lacksRoom(let shortage): freeRoom(for: shortage)
       }
     }
   }
@@ -70,7 +70,7 @@ extension EntryTable {
     /// The write needs a decision that the fast path does not make.
     case declined
     /// The write must find room first.
-    case short(Shard<Key, Value>.Shortage)
+    case lacksRoom(Shard<Key, Value>.Shortage)
   }
 
   /// Inserts a value for a key without an entry, inside the shard's critical section.
@@ -83,8 +83,8 @@ extension EntryTable {
     into evicted: inout Shard<Key, Value>.EvictedEntries
   ) -> Shard<Key, Value>.Shortage? {
     let index = shards.index(of: key.hash)
-    let short = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &evicted)
-    if short != nil { return short }
+    let shortage = shard.makeRoom(for: cost, replacing: nil, in: neighborhood(of: index), into: &evicted)
+    if shortage != nil { return shortage }
     shard.insertValue(value, cost: cost, forKey: key)
     if shards.count > 1 { priorities.note(shard.policy.lowestDensity, of: index) }
     return nil

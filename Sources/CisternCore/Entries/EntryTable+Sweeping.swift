@@ -49,12 +49,13 @@ extension EntryTable {
     for index in 0..<shards.count {
       var position = SweepPosition()
       while true {
-        let (evicted, isDone) = shards.withShard(at: index) { shard -> ([Shard<Key, Value>.Slots.RemovedEntry], Bool) in
+        let (invalidated, isDone) = shards.withShard(at: index) {
+          shard -> ([Shard<Key, Value>.Slots.RemovedEntry], Bool) in
           let isDone = shard.sweep(&position, budget: budget)
           defer { shard.invalidated = [] }
           return (shard.invalidated, isDone)
         }
-        withExtendedLifetime(evicted) {}
+        withExtendedLifetime(invalidated) {}
         if isDone { break }
         await Task.yield()
       }

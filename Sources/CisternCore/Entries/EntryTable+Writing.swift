@@ -38,7 +38,7 @@ extension EntryTable {
           shard.takesInPlace(preparedValue.cost, at: number, write.condition)
         {
           let decision = decide(shard.slots[number].entry.held, true)
-          shard.note(decision, on: key)
+          shard.countAndRaiseVersions(decision, of: key)
           replaced = shard.replaceValue(
             at: number, by: preparedValue.value, timing: preparedValue.timing, isPersisted: decision.isPersisted)
           return .conditionHeld
@@ -53,14 +53,14 @@ extension EntryTable {
         }
         let holds = fits && admit(write, of: key, at: number, in: &shard)
         if holds, let preparedValue = write.preparedValue {
-          let short = shard.makeRoom(
+          let shortage = shard.makeRoom(
             for: preparedValue.cost, replacing: number, in: neighborhood(of: shards.index(of: key.hash)),
             into: &evicted, announcing: isObserved() ? announceEviction : nil)
-          if let short { return .short(short) }
+          if let shortage { return .lacksRoom(shortage) }
         }
         let decision = decide(number.flatMap { shard.slots[$0].entry.held }, holds)
         shard.counters.count(write.hit)
-        shard.note(decision, on: key)
+        shard.countAndRaiseVersions(decision, of: key)
         (replaced, removed) = shard.apply(
           decision, holds ? write.preparedValue : nil, to: key, at: number, budget: budget)
         // After the value is in its place: a large value may be the next victim, for the room of any shard.
@@ -70,7 +70,7 @@ extension EntryTable {
       switch attempt {
       case .conditionHeld: return true
       case .conditionFailed: return false
-      case .short(let short): findRoom(short)
+      case .lacksRoom(let shortage): freeRoom(for: shortage)
       }
     }
   }
@@ -78,10 +78,11 @@ extension EntryTable {
   /// The outcome of one critical section of a write.
   @usableFromInline
   enum WriteAttempt {
+    /// The write was applied, or its caller gave it up.
     case conditionHeld
     case conditionFailed
     /// Room must be found first.
-    case short(Shard<Key, Value>.Shortage)
+    case lacksRoom(Shard<Key, Value>.Shortage)
   }
 
   /// Returns whether the condition of a write holds. A flight whose value came too late for an invalidation remembers
@@ -120,7 +121,7 @@ extension Shard {
   /// Counts a decided write, and tells the writers that watch its key.
   @inlinable
   @inline(__always)
-  mutating func note(_ decision: WriteDecision, on key: HashedKey<Key>) {
+  mutating func countAndRaiseVersions(_ decision: WriteDecision, of key: HashedKey<Key>) {
     if let counter = decision.counter { counters.count(counter) }
     raiseWriteVersion(of: key, for: decision.effect)
     switch decision.editMark {

@@ -32,7 +32,7 @@ final class EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let retryPauses = RetryPauses<Key>()
   /// The state of the sweeping task, as a raw value of ``SweepState``.
   let sweeping = Atomic<UInt8>(SweepState.idle.rawValue)
-  /// Returns whether the cache has observers of changes or of evictions.
+  /// Returns whether the cache has observers.
   ///
   /// Called before `announceEviction`. It is not generic, so that one compiled form serves all keys and values.
   @usableFromInline let isObserved: @Sendable () -> Bool

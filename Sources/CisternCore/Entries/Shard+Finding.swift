@@ -3,7 +3,7 @@ import Eviction
 extension Shard {
   /// The result of a look-up that needs the value with its lifetime.
   @usableFromInline
-  enum Finding {
+  enum DetailedLookUp {
     /// Memory holds this value, and the caller accepts it. The second tier must note the use if one is given.
     case held(CachedValue<Value>, isStale: Bool, LastAccess?)
     /// Memory holds a value that the caller does not accept, or that the caller must refresh.
@@ -18,7 +18,7 @@ extension Shard {
   @inlinable
   mutating func find(
     _ key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand, budget: MemoryBudget
-  ) -> Finding {
+  ) -> DetailedLookUp {
     guard let number = locate(key.key, fingerprint: key.fingerprint, budget: budget),
       let held = slots[number].entry.held
     else {
@@ -46,7 +46,8 @@ extension Shard {
 extension EntryTable {
   /// Returns the value that memory holds for a key, with its lifetime. Takes the shard's lock.
   @inlinable
-  func find(_ key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand) -> Shard<Key, Value>.Finding {
+  func find(_ key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand) -> Shard<Key, Value>.DetailedLookUp
+  {
     shards.withShard(of: key.hash) { $0.find(key, at: now, accepting: demand, budget: budget) }
   }
 

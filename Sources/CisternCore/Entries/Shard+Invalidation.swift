@@ -15,7 +15,7 @@ extension Shard {
   @inline(__always)
   mutating func removeIfInvalidated(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
     slots[number].entry.invalidationVersion != invalidationVersion
-      && compareWithInvalidations(number, budget: budget)
+      && removeUnlessCurrent(number, budget: budget)
   }
 
   /// Compares an entry with the invalidations since its invalidation version.
@@ -24,7 +24,7 @@ extension Shard {
   /// whether it was.
   @inlinable
   @inline(never)
-  mutating func compareWithInvalidations(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
+  mutating func removeUnlessCurrent(_ number: SlotNumber, budget: MemoryBudget) -> Bool {
     switch slots[number].entry {
     case .inProgress(let flight):
       // The tags of the flight's value are not known yet. They are compared when the value is written.

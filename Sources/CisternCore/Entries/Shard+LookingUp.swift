@@ -7,7 +7,7 @@ extension Shard {
     /// The look-up returns this value.
     case hit(Value)
     /// The look-up returns this value, and the second tier must note its use.
-    case hitToNote(Value, LastAccess)
+    case hitWithUse(Value, LastAccess)
     /// Memory holds no value. `writeVersion` is the key's write version, and `invalidationVersion` is the invalidation
     /// version.
     ///
@@ -19,6 +19,24 @@ extension Shard {
     case stale
     /// The value is past its grace period.
     case expired
+
+    /// Returns the value of a hit.
+    ///
+    /// - Parameter noteUse: Called with the last access of a value, which the second tier must note.
+    /// - Returns: The value; nil for a result that is no hit.
+    @inlinable
+    @inline(__always)
+    func hitValue(noteUse: (LastAccess) -> Void) -> Value? {
+      switch self {
+      case .hit(let value):
+        return value
+      case .hitWithUse(let value, let lastAccess):
+        noteUse(lastAccess)
+        return value
+      case .absent, .stale, .expired:
+        return nil
+      }
+    }
   }
 
   /// The fast path of a look-up: returns a result that changes nothing except the entry's frequency.
@@ -90,7 +108,7 @@ extension Shard {
       recordHit(number)
       if isStale { counters.staleHits += 1 }
       held.noteUse(at: now)
-      if let lastAccess = held.takeAccessForDisk(at: now) { return .hitToNote(held.value, lastAccess) }
+      if let lastAccess = held.takeAccessForDisk(at: now) { return .hitWithUse(held.value, lastAccess) }
       return .hit(held.value)
     case .use, .fetch:
       // The caller starts a refresh or waits for a flight.

@@ -4,20 +4,21 @@ extension WriteDecision {
   /// - Parameters:
   ///   - intent: The kind of the write.
   ///   - situation: The state of the key.
-  ///   - ask: Returns the presence of the key's record in the second tier. Called only if the decision depends on it:
-  ///     before `stage`, and after it to learn whether the key still has a record.
+  ///   - recordPresence: Returns the presence of the key's record in the second tier. Called only if the decision
+  ///     depends on it: before `stage`, and after it to learn whether the key still has a record.
   ///   - stage: Stages the write in the second tier. Called at most once.
   /// - Returns: The decision.
   @inlinable
   @inline(__always)
   static func decide(
-    _ intent: WriteIntent, in situation: WriteSituation, ask: () -> RecordPresence, stage: () -> StagingOutcome
+    _ intent: WriteIntent, in situation: WriteSituation, recordPresence: () -> RecordPresence,
+    stage: () -> StagingOutcome
   ) -> WriteDecision {
     switch intent {
     case .store(let effect, let isAnnounced):
-      return store(effect, isAnnounced: isAnnounced, in: situation, ask: ask, stage: stage)
+      return store(effect, isAnnounced: isAnnounced, in: situation, recordPresence: recordPresence, stage: stage)
     case .remove, .show, .promote, .discard, .expire, .noteUse, .noteRecordLoss:
-      return decideOther(intent, in: situation, ask: ask, stage: stage)
+      return decideOther(intent, in: situation, recordPresence: recordPresence, stage: stage)
     }
   }
 
@@ -25,12 +26,12 @@ extension WriteDecision {
   @inlinable
   @inline(__always)
   static func store(
-    _ effect: WriteEffect, isAnnounced: Bool, in situation: WriteSituation, ask: () -> RecordPresence,
+    _ effect: WriteEffect, isAnnounced: Bool, in situation: WriteSituation, recordPresence: () -> RecordPresence,
     stage: () -> StagingOutcome
   ) -> WriteDecision {
     let asks = !situation.isInMemory && (situation.isObserved || effect == .maintenance)
-    let hasRecord = asks && ask() == .readable
-    let existed = situation.shownByEdits ?? (situation.isInMemory || hasRecord)
+    let hasRecord = asks && recordPresence() == .readable
+    let existed = situation.existed(inTier: situation.isInMemory || hasRecord)
     // The value ended since the writer read it. For other writers, an equal value is then a new one, too.
     let isNew = effect == .maintenance && !situation.isInMemory && !hasRecord
     let effect = isNew ? WriteEffect.addition : effect
@@ -46,31 +47,32 @@ extension WriteDecision {
   /// Decides on every write except a store.
   @usableFromInline
   static func decideOther(
-    _ intent: WriteIntent, in situation: WriteSituation, ask: () -> RecordPresence, stage: () -> StagingOutcome
+    _ intent: WriteIntent, in situation: WriteSituation, recordPresence: () -> RecordPresence,
+    stage: () -> StagingOutcome
   ) -> WriteDecision {
     switch intent {
     case .store:
       preconditionFailure("a store has its own decision")
     case .remove(let stagesAlways):
-      return removal(in: situation, stagesAlways: stagesAlways, ask: ask, stage: stage)
+      return removal(in: situation, stagesAlways: stagesAlways, recordPresence: recordPresence, stage: stage)
     case .show(let write):
-      return showing(write, in: situation, ask: ask, stage: stage)
+      return showing(write, in: situation, recordPresence: recordPresence, stage: stage)
     case .promote(let keepsFlight, let reason):
       let (residency, event, counter) = promotion(in: situation, rewriting: reason, stage: stage)
       return WriteDecision(
         .replace(residency, keepsFlight: keepsFlight), event: situation.isObserved ? event : nil, counter: counter)
     case .discard(let reason, let isCounted):
       // The tier may have lost the record since it was read. Observers know of that.
-      let wasThere = situation.isObserved && ask() == .readable
+      let wasThere = situation.isObserved && recordPresence() == .readable
       _ = stage()
       // The key still has a value if its record was written or used since it was read.
-      let isLast = wasThere && ask() != .readable
+      let isLast = wasThere && recordPresence() != .readable
       return WriteDecision(
         .unchanged, event: isLast ? .removed(reason.cause) : nil, counter: isCounted ? reason.counter : nil)
     case .expire(let isCounted):
       _ = stage()
       // The key still has a value if another process has written or used its record since.
-      let hasRecord = situation.isObserved && ask() == .readable
+      let hasRecord = situation.isObserved && recordPresence() == .readable
       return WriteDecision(
         .removeValue, event: situation.isObserved && !hasRecord ? .removed(.expired) : nil,
         counter: isCounted ? .expired : nil)
@@ -79,18 +81,18 @@ extension WriteDecision {
       let isLast = situation.isObserved && !situation.isInMemory
       return WriteDecision(.noteRecordLoss, event: isLast ? .removed(.refused) : nil)
     case .noteRecordLoss(let cause):
-      let isLast = situation.isObserved && !situation.isInMemory && situation.shownByEdits == nil
+      let isLast = situation.isObserved && !situation.isInMemory && !situation.isEdited
       return WriteDecision(.noteRecordLoss, event: isLast ? .removed(cause == .evicted ? .evicted : .lost) : nil)
     }
   }
 
   private static func removal(
-    in situation: WriteSituation, stagesAlways: Bool, ask: () -> RecordPresence, stage: () -> StagingOutcome
+    in situation: WriteSituation, stagesAlways: Bool, recordPresence: () -> RecordPresence, stage: () -> StagingOutcome
   ) -> WriteDecision {
-    let presence = situation.isInMemory ? RecordPresence.readable : ask()
-    let existed = situation.shownByEdits ?? (presence == .readable)
+    let presence = situation.isInMemory ? RecordPresence.readable : recordPresence()
+    let existed = situation.existed(inTier: presence == .readable)
     // A record that the tier cannot see now would be back once it can. A newer schema's record is removed, too.
-    let isStaged = stagesAlways || situation.shownByEdits != nil || presence != .absent
+    let isStaged = stagesAlways || situation.isEdited || presence != .absent
     if isStaged { _ = stage() }
     return WriteDecision(
       .replace(.memoryOnly, keepsFlight: false), effect: .replacement, editMark: situation.editMark(isPending: false),
@@ -98,14 +100,14 @@ extension WriteDecision {
   }
 
   private static func showing(
-    _ write: ShownWrite, in situation: WriteSituation, ask: () -> RecordPresence, stage: () -> StagingOutcome
+    _ write: ShownWrite, in situation: WriteSituation, recordPresence: () -> RecordPresence, stage: () -> StagingOutcome
   ) -> WriteDecision {
     // Eviction may have removed the value since the writer read it, also to make room for this one. The tier is asked
     // before anything is staged.
-    let asksForEvent = situation.isObserved && !situation.isInMemory && situation.shownByEdits == nil
+    let asksForEvent = situation.isObserved && !situation.isInMemory && !situation.isEdited
     let asksForResidency = write.confirmation == nil && !write.isPending && write.hasValue
-    let hasRecord = (asksForEvent || asksForResidency) && ask() == .readable
-    let existed = situation.shownByEdits ?? (situation.isInMemory || hasRecord)
+    let hasRecord = (asksForEvent || asksForResidency) && recordPresence() == .readable
+    let existed = situation.existed(inTier: situation.isInMemory || hasRecord)
     let isPersisted =
       switch stage() {
       case .record: true
@@ -114,7 +116,7 @@ extension WriteDecision {
       }
     // Only the record that ended is removed. The key still has a value if another process has written or used it since.
     func isLeft() -> Bool {
-      situation.isObserved && !asksForEvent && write.removalCause == .expired && ask() == .readable
+      situation.isObserved && !asksForEvent && write.removalCause == .expired && recordPresence() == .readable
     }
     // A value that is kept beside memory survives its eviction.
     let isKept = write.isPending || situation.willBeInMemory || isPersisted
@@ -156,8 +158,7 @@ extension WriteSituation {
   ///
   /// Edits that do not begin or end are not counted: another key with the same fingerprint can have some.
   fileprivate func editMark(isPending: Bool) -> EditMark {
-    let wasPending = shownByEdits != nil
-    if wasPending == isPending { return .unchanged }
+    if isEdited == isPending { return .unchanged }
     return isPending ? .began : .ended
   }
 }

@@ -1,7 +1,7 @@
 /// The decision on a write of one key: the change of the entry, the event for observers, and the counter.
 ///
-/// It has no state. Its two effects are parameters: `ask` reads the presence of the record, and `stage` stages the
-/// write.
+/// It has no state. Its two effects are parameters: `recordPresence` tells whether the tier has the record, and
+/// `stage` stages the write.
 ///
 /// `EntryTable` enters the key's critical section, checks the ``WriteCondition``, asks for the decision and applies it.
 /// A batch is several such writes in one critical section. ``Entry`` decides about flights; this type decides about the

@@ -48,7 +48,7 @@ final class CacheDraftSave<Key: Hashable & Sendable, Value: Sendable>: StoreDraf
     (planned, saved) = try below.plan(snapshot, terms.policy)
   }
 
-  func take(_ rest: () -> Bool) -> Bool {
+  func applyPlan(with rest: () -> Bool) -> Bool {
     guard let below else { preconditionFailure("a draft over caches saves by a batch") }
     let former = below.state.withLock { state in
       state.accepts(planned) && rest() ? state.write(planned) : nil

@@ -62,7 +62,7 @@ extension StoreDraft {
       defer { for save in saves { save.close() } }
       try push(saves) { () throws(CisternError) in
         let written = saves.filter(\.hasWrites)
-        repeat { for save in written { try save.plan() } } while !draft.take(written)
+        repeat { for save in written { try save.plan() } } while !draft.applyPlans(of: written)
       }
       return nil
     }
@@ -98,17 +98,17 @@ extension StoreDraft {
     }
   }
 
-  /// Takes the planned writes of a draft of this one, all or none. Returns false if a key was written since they were
+  /// Applies the planned writes of a draft of this one, all or none. Returns false if a key was written since they were
   /// planned.
   ///
   /// A save of this draft does not begin in between, so that it saves all of them or none.
-  private func take(_ saves: [any StoreDraftSave]) -> Bool {
-    layers.together { _ in Self.take(saves[...]) }
+  private func applyPlans(of saves: [any StoreDraftSave]) -> Bool {
+    layers.together { _ in Self.applyPlans(of: saves[...]) }
   }
 
   /// Locks one layer after the other, and writes while all are locked.
-  private static func take(_ saves: ArraySlice<any StoreDraftSave>) -> Bool {
+  private static func applyPlans(of saves: ArraySlice<any StoreDraftSave>) -> Bool {
     guard let first = saves.first else { return true }
-    return first.take { take(saves.dropFirst()) }
+    return first.applyPlan { applyPlans(of: saves.dropFirst()) }
   }
 }

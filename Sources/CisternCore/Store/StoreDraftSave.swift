@@ -17,7 +17,7 @@ protocol StoreDraftSave: AnyObject {
   func plan() throws(CisternError)
   /// Applies the planned writes while the layer below is locked, if none of their keys was written since, and if `rest`
   /// returns true. Returns whether it did.
-  func take(_ rest: () -> Bool) -> Bool
+  func applyPlan(with rest: () -> Bool) -> Bool
   /// Removes the saved writes from the draft.
   func end()
   /// Ends the watches that the save has prolonged. Call it once, whether or not the layers were saved.

@@ -7,8 +7,8 @@ struct EvictedKey {
   /// Marks the key as lost. Call this method before the transaction is committed.
   ///
   /// Otherwise a reader could miss the record before its loss is reported.
-  func note() { partition.noteLoss(key, record) }
+  func markLost() { partition.noteLoss(key, record) }
 
   /// Removes the mark, because the transaction was not committed.
-  func withdraw() { partition.lostKeys.remove(key) }
+  func unmarkLost() { partition.lostKeys.remove(key) }
 }

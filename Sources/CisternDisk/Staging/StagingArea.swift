@@ -121,7 +121,7 @@ final class StagingArea: Sendable {
     return change(staging: entry, isStaged: isStaged, joinsBatches: joins, replacing: replaced, clear)
   }
 
-  /// Takes a write that replaces or removes only a record for which the condition holds.
+  /// Stages a write that replaces or removes only a record for which the condition holds.
   ///
   /// Calls one of the closures with the shard's lock held.
   ///

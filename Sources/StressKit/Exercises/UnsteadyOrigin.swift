@@ -31,6 +31,6 @@ final class UnsteadyOrigin: Sendable {
   private func isDown(at time: UInt64) -> Bool {
     let period = Int((time - start) / Self.period)
     var generator = SeededGenerator(seed: ~seed, index: period)
-    return generator.unit() < 0.4
+    return generator.nextFraction() < 0.4
   }
 }

@@ -8,7 +8,7 @@ extension SeededGenerator {
   }
 
   /// Returns a random number in the range `0..<1`.
-  mutating func unit() -> Double {
+  mutating func nextFraction() -> Double {
     Double(next() >> 11) * 0x1p-53
   }
 }

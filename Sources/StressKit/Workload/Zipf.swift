@@ -30,7 +30,7 @@ struct Zipf: Sendable {
   /// Returns a random rank. Rank 0 is the most likely.
   func next(using generator: inout SeededGenerator) -> Int {
     while true {
-      let area = integralAtLast + generator.unit() * (integralAtFirst - integralAtLast)
+      let area = integralAtLast + generator.nextFraction() * (integralAtFirst - integralAtLast)
       let point = Zipf.inverse(area, exponent)
       let rank = min(max(point.rounded(), 1), Double(count))
       if rank - point <= shortcut || area >= Zipf.integral(rank + 0.5, exponent) - Zipf.density(rank, exponent) {

@@ -200,7 +200,7 @@ struct EntryTests {
         _ = shard.transition(HashedKey(1, hash: 2), at: nil, cost: 1, budget: budget) { $0 = state.entry }
         var found = "nothing"
         switch shard.lookUp(1, fingerprint: 2, at: Self.now, accepting: demand, budget: budget) {
-        case .hit(let value), .hitToNote(let value, _):
+        case .hit(let value), .hitWithUse(let value, _):
           found = shard.counters.staleHits == 0 ? "hit" : "hit stale"
           #expect(value == state.entry?.held?.value && shard.counters.memoryHits == 1)
         case .absent, .stale, .expired:

@@ -45,9 +45,9 @@ struct WriteDecisionTests {
   private static var situations: [WriteSituation] {
     var situations: [WriteSituation] = []
     for (isInMemory, willBeInMemory, isObserved) in triples {
-      for shown in [nil, false, true] as [Bool?] {
+      for edits in WriteSituation.ShownPresence.allCases {
         var situation = WriteSituation(isInMemory: isInMemory, willBeInMemory: willBeInMemory, isObserved: isObserved)
-        situation.shownByEdits = shown
+        situation.edits = edits
         situations.append(situation)
       }
     }
@@ -98,7 +98,13 @@ struct WriteDecisionTests {
     let later: RecordPresence
 
     /// Whether the key had a value for observers.
-    var existed: Bool { situation.shownByEdits ?? (situation.isInMemory || presence == .readable) }
+    var existed: Bool {
+      switch situation.edits {
+      case .unedited: situation.isInMemory || presence == .readable
+      case .shown: true
+      case .removed: false
+      }
+    }
 
     /// Whether a tier, or the edits beside memory, have the new value.
     var isKept: Bool { isPersisted || situation.willBeInMemory || isPending }
@@ -118,7 +124,7 @@ struct WriteDecisionTests {
 
     /// Whether a readable record is left after the end of a lifetime, according to the tier.
     private var isLeft: Bool {
-      var isAskedBefore = !situation.isInMemory && situation.shownByEdits == nil
+      var isAskedBefore = !situation.isInMemory && situation.edits == .unedited
       if case .expire = intent { isAskedBefore = false }
       return intent.endsLifetime && presence == .readable && !isAskedBefore
     }
@@ -138,7 +144,7 @@ struct WriteDecisionTests {
       case .expire: return isLeft ? nil : .removed(.expired)
       case .noteUse: return staging == .refused && !situation.isInMemory ? .removed(.refused) : nil
       case .noteRecordLoss(let cause):
-        guard !situation.isInMemory, situation.shownByEdits == nil else { return nil }
+        guard !situation.isInMemory, situation.edits == .unedited else { return nil }
         return .removed(cause == .evicted ? .evicted : .lost)
       }
     }
@@ -204,7 +210,7 @@ struct WriteDecisionTests {
     var editMark: EditMark {
       switch intent {
       case .remove, .show:
-        switch (situation.shownByEdits != nil, isPending) {
+        switch (situation.edits != .unedited, isPending) {
         case (true, false): .ended
         case (false, true): .began
         case (true, true), (false, false): .unchanged
@@ -218,7 +224,7 @@ struct WriteDecisionTests {
       switch intent {
       case .store, .show, .discard, .expire, .noteUse: true
       case .remove(let stagesAlways):
-        stagesAlways || situation.isInMemory || situation.shownByEdits != nil || presence != .absent
+        stagesAlways || situation.isInMemory || situation.edits != .unedited || presence != .absent
       case .promote(_, let reason): reason != nil
       case .noteRecordLoss: false
       }

@@ -1,7 +1,7 @@
 import CisternCore
 import Synchronization
 
-// Removals that are bounded: clears, and removals that cannot be committed now.
+// Clears, and removals that cannot be committed now. The number of the latter is limited.
 
 extension DiskEngine {
   /// Stages the removal of every record of the partition.
@@ -28,7 +28,7 @@ extension DiskEngine {
     if records.isEmpty { return }
     let error = CisternError(
       .diskFailed,
-      "the disk tier could keep no more removals, or not list its keys, and lost all records of the cache; the write is in memory only",
+      "the disk tier removed all records of the cache, because too many removals were waiting or its keys could not be listed; the write is in memory only",
       location: "cache \"\(partition.name)\" in \(directory)", remedy: "Write the value again if the disk must have it")
     let batches = Set(records.compactMap(\.batch))
     let ofBatches = batchTickets.withLock { known in batches.compactMap { known[$0] } }
@@ -45,7 +45,7 @@ extension DiskEngine {
   /// section.
   func stageRemoval(of key: [UInt8], in partition: Partition) -> CommitTicket {
     if partition.noteRemovalByClear(key) { return nextTicket() }
-    defer { boundRemovals(in: partition) }
+    defer { limitRemovals(in: partition) }
     return stageInPartition(.removal(key: key), in: partition).ticket
   }
 
@@ -56,11 +56,11 @@ extension DiskEngine {
     if mode == .active { return stageInPartition(removal, if: condition, in: partition) }
     if partition.noteRemovalByClear(removal.key) { return nil }
     guard let ticket = stageInPartition(removal, if: condition, in: partition) else { return nil }
-    boundRemovals(in: partition)
+    limitRemovals(in: partition)
     return ticket
   }
 
-  private func boundRemovals(in partition: Partition) {
+  private func limitRemovals(in partition: Partition) {
     if stagedCount.load(ordering: .relaxed) > options.removalLimit { requireRemovalOfAll(of: partition) }
   }
 }

@@ -81,24 +81,24 @@ extension DiskEngine {
     _ write: StagedWrite, in partition: Partition, batch: BatchNumber? = nil
   ) -> (ticket: CommitTicket, isStaged: Bool) {
     let change = partition.stage(write, batch: batch) { nextTicket() }
-    note(change)
+    countAndWakeWriter(change)
     return (change.ticket, change.isStaged)
   }
 
   /// Nil if the key has another record, or none.
   func stageInPartition(_ write: StagedWrite, if condition: RecordCondition, in partition: Partition) -> CommitTicket? {
     guard let change = partition.stage(write, if: condition, makeTicket: { nextTicket() }) else { return nil }
-    note(change)
+    countAndWakeWriter(change)
     return change.ticket
   }
 
   /// Counts a staged write, and wakes the writer thread if it waits for one.
-  private func note(_ change: StagingChange) {
+  private func countAndWakeWriter(_ change: StagingChange) {
     let bytes = stagedBytes.add(change.addedBytes, ordering: .relaxed)
     let count = stagedCount.add(change.addedCount, ordering: .sequentiallyConsistent)
     let isFull =
-      (bytes.oldValue < commitBytes && bytes.newValue >= commitBytes)
-      || (count.oldValue < DiskEngine.commitCount && count.newValue >= DiskEngine.commitCount)
+      (bytes.oldValue < earlyCommitBytes && bytes.newValue >= earlyCommitBytes)
+      || (count.oldValue < DiskEngine.earlyCommitCount && count.newValue >= DiskEngine.earlyCommitCount)
     // Batches that join are committed soon, before they become too large for one transaction.
     if isFull || change.joinsBatches {
       monitor.change { $0.isFull = true }
@@ -116,7 +116,7 @@ extension DiskEngine {
   }
 
   /// The number of staged bytes that are committed without waiting for the commit interval.
-  private var commitBytes: Int { limits.stagedBytes / 4 }
+  private var earlyCommitBytes: Int { limits.stagedBytes / 4 }
   /// The number of staged writes that are committed without waiting for the commit interval.
-  private static let commitCount = 8192
+  private static let earlyCommitCount = 8192
 }

@@ -80,12 +80,12 @@ struct DeviceRoom {
     return .grown
   }
 
-  /// Notes that a commit group succeeded. Returns whether to report that the device limits the store.
+  /// Notes that a commit group succeeded. Decides whether to report that the device limits the store.
   ///
-  /// The result is true once until the device has room again.
-  mutating func noteSuccess() -> Bool {
-    guard isLimited, !isReported else { return false }
+  /// The report is sent once until the device has room again.
+  mutating func noteSuccess() -> ReportDecision {
+    guard isLimited, !isReported else { return .omit }
     isReported = true
-    return true
+    return .send
   }
 }

@@ -12,31 +12,31 @@ struct OutageReports {
 
   private var state = State.working(hasStored: true)
 
-  /// Notes that the disk failed. Returns whether to report it.
-  mutating func noteFailure(isFull: Bool) -> Bool {
-    guard case .working(let hasStored) = state else { return false }
+  /// Notes that the disk failed. Decides whether to report it.
+  mutating func noteFailure(isFull: Bool) -> ReportDecision {
+    guard case .working(let hasStored) = state else { return .omit }
     state = isFull && !hasStored ? .relapsed : .failing
-    return true
+    return .send
   }
 
-  /// Notes that the disk works again. Returns whether to report it.
-  mutating func noteRecovery() -> Bool {
-    guard case .failing = state else { return false }
+  /// Notes that the disk works again. Decides whether to report it.
+  mutating func noteRecovery() -> ReportDecision {
+    guard case .failing = state else { return .omit }
     state = .working(hasStored: false)
-    return true
+    return .send
   }
 
-  /// Notes a committed record. Returns whether to report the recovery.
-  mutating func noteRecord() -> Bool {
+  /// Notes a committed record. Decides whether to report the recovery.
+  mutating func noteRecord() -> ReportDecision {
     switch state {
     case .working:
       state = .working(hasStored: true)
-      return false
+      return .omit
     case .failing:
-      return false
+      return .omit
     case .relapsed:
       state = .working(hasStored: true)
-      return true
+      return .send
     }
   }
 }

@@ -15,13 +15,13 @@ extension Writer {
       } catch {
         fail(&commit, engine.diagnosis(of: error))
       }
-      // If the file is written through, `resumeWaiters(through:)` writes the note afterwards. Reports of record losses
-      // run user code, which must not come between the commit and the note.
+      // If the file is written through, `makeDurableAndResume(through:)` writes the note afterwards. Reports of record
+      // losses run user code, which must not come between the commit and the note.
       if !isSynchronizing || !commit.losses.isEmpty { noteChanges() }
       finish(commit)
     } else {
       followFilesIfIdle()
-      resumeWaiters(through: group.through)
+      makeDurableAndResume(through: group.through)
     }
     engine.announceRoom()
     noteMaintenance()
@@ -77,7 +77,7 @@ extension Writer {
   ///
   /// - Throws: The error that it cannot recover from. `commit` then tells how much of the group is committed.
   private func perform(_ commit: inout CommitState) throws(LMDBError) {
-    if try !followFiles() { restart(&commit) }
+    if try followFiles() == .lacksCommits { restart(&commit) }
     tryLargerSize()
     var budget = deviceRoom.limits.pagesPerTransaction
     while !commit.isDone {
@@ -96,12 +96,12 @@ extension Writer {
         case .mapFull, .noSpace, .transactionFull:
           try makeSpace(&commit, in: file, budget: &budget, error)
         case .panic where !commit.hasReopened:
-          if try !reopenFile() { restart(&commit) }
+          if try reopenFile() == .lacksCommits { restart(&commit) }
           commit.hasReopened = true
         case .corrupted, .pageNotFound, .panic, .badTransaction, .invalid, .truncated, .badValueSize, .keyExists:
           guard !commit.hasReplaced else { throw error }
           // The staged writes are intact, so they go into the new file.
-          if try !replaceFile(because: error) { restart(&commit) }
+          if try replaceFile(because: error) == .lacksCommits { restart(&commit) }
           commit.hasReplaced = true
         default: throw error
         }
@@ -132,7 +132,7 @@ extension Writer {
     var evictedKeys: [EvictedKey] = []
     var isCommitted = false
     defer {
-      if !isCommitted { for key in evictedKeys { key.withdraw() } }
+      if !isCommitted { for key in evictedKeys { key.unmarkLost() } }
     }
     let invalidationVersions = engine.invalidationVersions
     let progress = extents?.reclaimProgress
@@ -156,7 +156,7 @@ extension Writer {
       }
       try step.finish(in: &transaction)
       evictedKeys = commit.evictedKeys(step.outcome.evicted, among: engine.partitions, since: invalidationVersions)
-      for key in evictedKeys { key.note() }
+      for key in evictedKeys { key.markLost() }
       // Transactions that make room on a full device take the spare pages.
       transaction.transaction.sparePages = file.layout.sparePages
       try engine.injectFault()
@@ -287,7 +287,7 @@ extension Writer {
     file.knownTransaction.store(transaction, ordering: .releasing)
     engine.counters.commits.count()
     commit.note(outcome, evictedKeys: evictedKeys, among: engine.partitions)
-    if !outcome.storesByPartition.isEmpty, outages.noteRecord() {
+    if !outcome.storesByPartition.isEmpty, outages.noteRecord() == .send {
       report(StoreReport(.recovered, "the disk works again", location: engine.directory))
     }
     if outcome.hasDeadGenerations { loadDeadGenerations() }

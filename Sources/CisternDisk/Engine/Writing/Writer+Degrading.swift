@@ -36,7 +36,7 @@ extension Writer {
     let wasActive = engine.mode == .active
     if wasActive { engine.mode = .degraded }
     if engine.mode == .degraded { planRetry(wasActive: wasActive) }
-    if wasActive, outages.noteFailure(isFull: error.code == .noSpace) {
+    if wasActive, outages.noteFailure(isFull: error.code == .noSpace) == .send {
       if let longReader, error.code == .mapFull {
         report(
           StoreReport(
@@ -110,7 +110,7 @@ extension Writer {
     commitStaged()
     guard engine.mode == .active else { return }
     retryDelay = initialRetryDelay
-    if outages.noteRecovery() {
+    if outages.noteRecovery() == .send {
       report(StoreReport(.recovered, "the disk works again", location: engine.directory))
     }
   }

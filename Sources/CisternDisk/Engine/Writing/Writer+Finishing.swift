@@ -32,7 +32,7 @@ extension Writer {
     if keptCount > 0 { _ = engine.nextTicket() }
     engine.stagedBytes.subtract(commit.group.takenBytes - keptBytes, ordering: .relaxed)
     engine.stagedCount.subtract(commit.group.takenCount - keptCount, ordering: .sequentiallyConsistent)
-    announce(commit)
+    reportAndResume(commit)
   }
 
   /// Ends the commit of a partition's staged writes. Stages a removal for each record that could not be committed.
@@ -75,7 +75,7 @@ extension Writer {
   }
 
   /// Reports the losses and errors of the commit group, and then resumes its waiters.
-  private func announce(_ commit: CommitState) {
+  private func reportAndResume(_ commit: CommitState) {
     // Losses and errors are reported before waiters resume, so that after a flush all of them are reported.
     for (partition, losses) in commit.losses { partition.report(losses) }
     for error in commit.refusals {
@@ -91,15 +91,15 @@ extension Writer {
       reportSmallDevice()
       deliverReports()
     }
-    resumeWaiters(through: commit.group.through)
+    makeDurableAndResume(through: commit.group.through)
   }
 
-  /// Resumes the waiters of all writes up to the ticket. If the store promises it, the file is first written
-  /// through.
+  /// Resumes the waiters of all writes up to the ticket. If the store promises it, the file is first written to the
+  /// device.
   ///
   /// The note of the file follows the write-through, because it sets the file's times. Some systems would write
   /// these through as well.
-  func resumeWaiters(through ticket: CommitTicket) {
+  func makeDurableAndResume(through ticket: CommitTicket) {
     let isAwaited = engine.progress.withLock { progress in
       progress.settle(through: ticket)
       return progress.isAwaited

@@ -133,10 +133,10 @@ extension Writer {
             clearCount: clearCount, invalidationVersion: partition.invalidations.invalidationVersion, tags: [])
           evictedKeys.append(EvictedKey(partition: partition, key: key, record: record))
         }
-        for key in evictedKeys { key.note() }
+        for key in evictedKeys { key.markLost() }
       }
     } catch {
-      for key in evictedKeys { key.withdraw() }
+      for key in evictedKeys { key.unmarkLost() }
       throw error
     }
     for (partition, key) in removed {

@@ -82,7 +82,7 @@ extension Writer {
 
   /// Reports once that the device is smaller than the disk limit.
   func reportSmallDevice() {
-    guard deviceRoom.noteSuccess() else { return }
+    guard deviceRoom.noteSuccess() == .send else { return }
     let limit = ByteCount.bytes(engine.limits.limit)
     let size = ByteCount.bytes(deviceRoom.limits.mapSize)
     report(
@@ -161,13 +161,13 @@ extension Writer {
         let result = try body(&step, &transaction)
         let evicted = step.records.evicted
         evictedKeys = commit.evictedKeys(evicted, among: engine.partitions, since: invalidationVersions)
-        for key in evictedKeys { key.note() }
+        for key in evictedKeys { key.markLost() }
         return (result, evicted)
       }
       commit.note(evicted, evictedKeys: evictedKeys, among: engine.partitions)
       return result
     } catch {
-      for key in evictedKeys { key.withdraw() }
+      for key in evictedKeys { key.unmarkLost() }
       throw error
     }
   }

@@ -8,11 +8,10 @@ extension Writer {
   /// file.
   ///
   /// - Parameter error: The reason.
-  /// - Returns: Whether the open file has all commits of the former one, because another process has replaced that one
-  ///   before.
+  /// - Returns: The commits of the open file. It has all of them if another process has replaced the former one before.
   /// - Throws: `LMDBError` if no file can be opened.
   @discardableResult
-  func replaceFile(because error: LMDBError) throws(LMDBError) -> Bool {
+  func replaceFile(because error: LMDBError) throws(LMDBError) -> FileContinuity {
     let old = engine.file
     engine.setFile(nil)
     engine.longReads.interrupt(.fileReplaced)
@@ -44,17 +43,17 @@ extension Writer {
   /// Continues with the current files of the directory, if another process or program has replaced or removed the
   /// open ones.
   ///
-  /// - Returns: Whether the open file has all commits of the former one.
+  /// - Returns: The commits of the open file.
   /// - Throws: `LMDBError` if no file can be opened.
   @discardableResult
-  func followFiles() throws(LMDBError) -> Bool {
-    guard let file = engine.file else { return true }
+  func followFiles() throws(LMDBError) -> FileContinuity {
+    guard let file = engine.file else { return .hasAllCommits }
     let fingerprint = CheckedDirectory.fingerprint(of: engine.directory)
-    if let fingerprint, checkedDirectory.isChecked(fingerprint) { return true }
+    if let fingerprint, checkedDirectory.isChecked(fingerprint) { return .hasAllCommits }
     let isInPlace = engine.claim.isInPlace() ? try file.isInPlace() : false
     if isInPlace, file.environment.isLockInPlace() {
       if let fingerprint { checkedDirectory.setChecked(fingerprint) }
-      return true
+      return .hasAllCommits
     }
     if isInPlace {
       report(
@@ -66,10 +65,9 @@ extension Writer {
     return try reopenFile()
   }
 
-  /// Closes the file, and opens the one that is now in the directory. Returns whether it has all commits of the former
-  /// one.
+  /// Closes the file, and opens the one that is now in the directory. Returns the commits of that file.
   @discardableResult
-  func reopenFile() throws(LMDBError) -> Bool {
+  func reopenFile() throws(LMDBError) -> FileContinuity {
     let old = engine.file
     engine.setFile(nil)
     engine.longReads.interrupt(.fileReplaced)
@@ -108,10 +106,9 @@ extension Writer {
     engine.claim = claim
   }
 
-  /// Opens the data file in the directory, or begins an empty one. Returns whether it has all commits of the former
-  /// one.
+  /// Opens the data file in the directory, or begins an empty one. Returns the commits of that file.
   @discardableResult
-  func openFreshFile() throws(LMDBError) -> Bool {
+  func openFreshFile() throws(LMDBError) -> FileContinuity {
     var options = engine.options
     options.layout = engine.layout
     var opening = DiskOpening(directory: engine.directory, options: options, limits: engine.limits)
@@ -127,23 +124,23 @@ extension Writer {
     // Before a reader can miss a record: an enumeration then looks for the keys that memory holds.
     if isOther { for partition in engine.partitions { partition.clearState.noteFileLoss() } }
     walk = nil
-    let isContinued: Bool
+    let continuity: FileContinuity
     do {
-      isContinued = try follow(file)
+      continuity = try follow(file)
     } catch {
       // A file that stays open would be shared with the next opening.
       try? file.close()
       throw error
     }
     // An older copy lacks commits, too. A write-through of it must not confirm them.
-    if !isContinued { noteLostCommits() }
+    if continuity == .lacksCommits { noteLostCommits() }
     engine.noteSizes(of: file)
     loadDeadGenerations()
     fileIdentity = file.identity
     if let report = historyReport.take() { self.report(report) }
     // Before the commits into the new file: all records that are left are staged.
     if isOther { for partition in engine.partitions { partition.reportFileLoss() } }
-    return isContinued
+    return continuity
   }
 
   /// Opens the file again, and keeps the report of missing or older contents that the mark may no longer show.
@@ -161,18 +158,17 @@ extension Writer {
     }
   }
 
-  /// Makes readers use the file, after its generations and invalidations are known. Returns whether it has all commits
-  /// of the former file.
+  /// Makes readers use the file, after its generations and invalidations are known. Returns the commits of the file.
   ///
   /// Throws before it changes anything if it cannot compare the two.
-  private func follow(_ file: DiskFile) throws(LMDBError) -> Bool {
+  private func follow(_ file: DiskFile) throws(LMDBError) -> FileContinuity {
     let isSame = fileIdentity != nil && file.identity == fileIdentity
     // An invalidation that is written again would be newer than records that were committed after it.
-    let isContinued = isSame ? try areAllPartitionsContinued(by: file) : false
+    let continuity = isSame ? try continuity(of: file) : .lacksCommits
     // An older copy has records from before invalidations that have ended. Half of the bound stays free for new ones.
     let endedLimit = isSame ? engine.limits.invalidationBytes / 2 : 0
     for partition in engine.partitions {
-      if !isContinued {
+      if continuity == .lacksCommits {
         let added = partition.forgetFile(repeatingEndedUpTo: endedLimit)
         engine.stagedCount.add(added, ordering: .sequentiallyConsistent)
       }
@@ -182,22 +178,22 @@ extension Writer {
     engine.setFile(file)
     // A partition that was opened before `setFile` has found no file.
     learnGenerations()
-    return isContinued
+    return continuity
   }
 
-  /// Returns whether the file has all commits that the partitions know.
+  /// Compares a file with the commits that the partitions know.
   ///
   /// A damaged file counts as one that lacks commits: the next step sets it aside. After any other error the answer is
   /// unknown.
-  private func areAllPartitionsContinued(by file: DiskFile) throws(LMDBError) -> Bool {
+  private func continuity(of file: DiskFile) throws(LMDBError) -> FileContinuity {
     do {
       try engine.injectFault(engine.options.faults.atComparison(), in: "compare the data file")
       for partition in engine.partitions {
-        guard try partition.isContinued(by: file) else { return false }
+        guard try partition.isContinued(by: file) else { return .lacksCommits }
       }
     } catch  where error.isAboutTheFile {
-      return false
+      return .lacksCommits
     }
-    return true
+    return .hasAllCommits
   }
 }

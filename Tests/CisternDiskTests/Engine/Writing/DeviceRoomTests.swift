@@ -120,20 +120,20 @@ import Testing
 
   @Test func `a device that limits the store is reported once until the file has grown`() throws {
     var room = DeviceRoom(try limits())
-    let isReported = room.noteSuccess()
-    #expect(!isReported)
+    let report = room.noteSuccess()
+    #expect(report == .omit)
     _ = room.noteFull(pages: 1000)
     let reports = (0..<10).map { _ in room.noteSuccess() }
-    #expect(reports == [true] + Array(repeating: false, count: 9))
+    #expect(reports == [.send] + Array(repeating: .omit, count: 9))
     room.noteRecovery()
     let free = room.beginGroup(pages: 1000) { 1 << 30 }
     #expect(free == .grown)
-    let isReportedAgain = room.noteSuccess()
-    #expect(!isReportedAgain)
+    let reportAgain = room.noteSuccess()
+    #expect(reportAgain == .omit)
     // The device said more than it has, as with a quota.
     _ = room.noteFull(pages: 1000)
-    let isReportedAfterQuota = room.noteSuccess()
-    #expect(!isReportedAfterQuota)
+    let reportAfterQuota = room.noteSuccess()
+    #expect(reportAfterQuota == .omit)
     room.noteRecovery()
     let freeAgain = room.beginGroup(pages: 1000) { 1 << 30 }
     #expect(freeAgain == .grown)
@@ -144,32 +144,32 @@ import Testing
     let later = room.beginGroup(pages: 1140) { 1 << 30 }
     #expect(later == .unchanged)
     _ = room.noteFull(pages: 2000)
-    let isReportedAnew = room.noteSuccess()
-    #expect(isReportedAnew)
+    let reportAnew = room.noteSuccess()
+    #expect(reportAnew == .send)
   }
 
   @Test func `a full device that takes no record has three reports`() {
     var outages = OutageReports()
     var reports: [String] = []
     for _ in 0..<100 {
-      if outages.noteFailure(isFull: true) { reports.append("failed") }
-      if outages.noteFailure(isFull: true) { reports.append("failed again") }
-      if outages.noteRecovery() { reports.append("recovered") }
+      if outages.noteFailure(isFull: true) == .send { reports.append("failed") }
+      if outages.noteFailure(isFull: true) == .send { reports.append("failed again") }
+      if outages.noteRecovery() == .send { reports.append("recovered") }
     }
     #expect(reports == ["failed", "recovered", "failed"])
-    let isRecovered = outages.noteRecord()
-    #expect(isRecovered)
-    let isRecoveredTwice = outages.noteRecord()
-    #expect(!isRecoveredTwice)
-    let isFull = outages.noteFailure(isFull: true)
-    #expect(isFull)
-    let isFullOver = outages.noteRecovery()
-    #expect(isFullOver)
+    let recovery = outages.noteRecord()
+    #expect(recovery == .send)
+    let secondRecovery = outages.noteRecord()
+    #expect(secondRecovery == .omit)
+    let full = outages.noteFailure(isFull: true)
+    #expect(full == .send)
+    let afterFull = outages.noteRecovery()
+    #expect(afterFull == .send)
     // Another failure than a full device is always reported.
-    let isFailed = outages.noteFailure(isFull: false)
-    #expect(isFailed)
-    let isFailureOver = outages.noteRecovery()
-    #expect(isFailureOver)
+    let failure = outages.noteFailure(isFull: false)
+    #expect(failure == .send)
+    let afterFailure = outages.noteRecovery()
+    #expect(afterFailure == .send)
   }
 
   /// Opens a tier, fills it with records, and makes its device full.

@@ -22,7 +22,7 @@ extension EntryTable {
     }
   }
 
-  /// Completes a flight that put nothing into memory, and gives its result to the waiters.
+  /// Ends a flight that still has its entry, and gives its result to the waiters.
   ///
   /// The flight leaves its entry first, so that a waiter that resumes and loads again starts a new flight.
   @inlinable

@@ -7,7 +7,7 @@ import Testing
 @testable import CisternCore
 
 /// Fetches whose result meets an unconfirmed edit that ends at the same instant.
-struct EndedEditTests {
+struct EndedEditThreadsTests {
   /// A key whose first copy can run a closure when it is released.
   struct Key: Hashable, Sendable {
     let name: String
@@ -63,7 +63,7 @@ struct EndedEditTests {
   /// A write that is refused because of an edit delivers the changes of other threads. The test ends the edit in that
   /// delivery.
   @Test(arguments: endings.indices)
-  func `a result that an edit keeps from the key is applied although the edit has ended since`(
+  func `a fetch result that an edit refuses is applied after the edit ends`(
     number: Int
   ) async throws {
     let (outcome, last) = Self.endings[number]
