@@ -1,5 +1,6 @@
-import CisternTestSupport
 import Cistern
+import CisternTestSupport
+import CisternTesting
 import Testing
 
 /// The examples of "Getting started".
@@ -23,6 +24,20 @@ import Testing
     print("\(loaded.value.title), from: \(loaded.source)")
 
     try await store.close()
+  }
+
+  @Test func `testing code that caches`() async throws {
+    let clock = ManualClock()
+    let origin = ScriptedOrigin<String, Int> { _, number in .value(number) }
+    var configuration = Store.Configuration()
+    configuration.clock = clock
+    let store = try Store.inMemory(memoryLimit: .mebibytes(1), configuration: configuration)
+    let counts = try store.cache("counts", of: Int.self, keyedBy: String.self, expiry: .after(.seconds(60)))
+
+    #expect(try await counts.value(forKey: "a", fetch: origin.fetch) == 1)
+    clock.advance(by: .seconds(61))
+    #expect(try await counts.value(forKey: "a", fetch: origin.fetch) == 2)
+    #expect(origin.callCount(for: "a") == 2)
   }
 
   private struct Book: Codable, Sendable, Equatable {
