@@ -19,15 +19,16 @@ extension Cache {
   ///   or in grace. A key that was only being fetched does not count. Neither does a key whose record a newer schema
   ///   version wrote. That record is removed, and the key was absent for readers and observers.
   /// - Throws: The error of `isRemoved`. Keys that were removed before stay removed.
-  /// - Complexity: O(*n*) for *n* keys, on the calling thread. The disk is read in small steps.
+  /// - Complexity: O(*n*) for *n* keys, on the calling thread. The disk is read in small steps, and then once for each
+  ///   key that memory does not hold.
   @discardableResult
   public func removeAll(where isRemoved: (Key) throws -> Bool, context: WriterContext? = nil) rethrows -> Int {
     // The value of a key in progress is in no tier yet. A removal prevents that it is stored.
     let fetched = Set(table.keys { $0.flight != nil }.map(table.hashed))
-    let (sources, isComplete) = keySources()
+    let (stored, isComplete) = storedKeys()
     var count = 0
-    for key in Set(sources.keys).union(fetched) {
-      let status = sources[key].map { currentStatus(of: key, in: $0) } ?? .absent
+    for key in stored.union(fetched) {
+      let status = stored.contains(key) ? currentStatus(of: key) : .absent
       guard status != .absent || fetched.contains(key), try isRemoved(key.key) else { continue }
       removeValue(forKey: key.key, context: context)
       if status == .present { count += 1 }
@@ -36,18 +37,12 @@ extension Cache {
     return count
   }
 
-  /// The source in which a key was found.
-  private enum KeySource {
-    /// Memory, a staged write or unconfirmed edits. The value may have been removed or have expired.
-    case unconfirmed
-    /// A record with a value, of this schema version or an older one.
-    case record
-  }
-
   private enum KeyStatus {
     /// The key has a value, fresh or in grace, or a confirmed one below unconfirmed edits.
     case present
-    /// Readers take the key for absent, but it has unconfirmed edits or a record of a newer schema version.
+    /// Readers take the key for absent, but it has unconfirmed edits or may have a record.
+    ///
+    /// Such a record has a newer schema version, or the tier cannot read it now.
     case hidden
     /// No reader finds the key.
     case absent
@@ -55,29 +50,24 @@ extension Cache {
 
   /// Returns the keys of both tiers, and whether the second tier could list all of its keys.
   ///
-  /// A key with its hash is found also if it does not equal itself.
-  private func keySources() -> (sources: [HashedKey<Key>: KeySource], isComplete: Bool) {
+  /// Keys without a value can be among them: for example, a listed record whose staged removal is committed during the
+  /// list. A key with its hash is found also if it does not equal itself.
+  private func storedKeys() -> (keys: Set<HashedKey<Key>>, isComplete: Bool) {
     // Opened before memory is read: it gets the keys whose records the tier loses until then, and that memory alone
     // holds.
     let token = table.walks.open()
-    var sources: [HashedKey<Key>: KeySource] = [:]
-    for key in keysInMemory { sources[table.hashed(key)] = .unconfirmed }
-    guard let secondTier else { return (sources, true) }
+    var keys = Set(keysInMemory.map(table.hashed))
+    guard let secondTier else { return (keys, true) }
     // Staged keys first: a key that is committed in between is found among the committed ones.
     for bytes in secondTier.partition.stagedKeys {
-      if let key = secondTier.key(bytes) { sources[table.hashed(key)] = .unconfirmed }
+      if let key = secondTier.key(bytes) { keys.insert(table.hashed(key)) }
     }
-    let isComplete = secondTier.partition.listRecords { bytes, metadata, _ in
-      if let key = secondTier.key(bytes.copiedBytes()) {
-        let isReadable = metadata.schemaVersion <= writes.schemaVersion && !loader.lifetimes.isGone(metadata)
-        sources[table.hashed(key)] = isReadable ? .record : .unconfirmed
-      }
+    let isComplete = secondTier.partition.listRecords { bytes, _, _ in
+      if let key = secondTier.key(bytes.copiedBytes()) { keys.insert(table.hashed(key)) }
       return true
     }
-    for key in lostKeys(of: secondTier, since: token).map(table.hashed) where sources[key] == nil {
-      sources[key] = .unconfirmed
-    }
-    return (sources, isComplete)
+    keys.formUnion(lostKeys(of: secondTier, since: token).map(table.hashed))
+    return (keys, isComplete)
   }
 
   /// The keys in memory, and those with unconfirmed edits. A value that an edit shows need not be in memory.
@@ -98,7 +88,7 @@ extension Cache {
   }
 
   /// Returns whether a key has a value now. Ends an expired one.
-  private func currentStatus(of hashed: HashedKey<Key>, in source: KeySource) -> KeyStatus {
+  private func currentStatus(of hashed: HashedKey<Key>) -> KeyStatus {
     let key = hashed.key
     // The look also removes an entry of memory that a tag or a prefix has invalidated.
     if let held = table.peek(hashed), !held.isGone(at: now()) { return .present }
@@ -106,10 +96,13 @@ extension Cache {
       let hasConfirmed = edited.queue.base != nil && edited.timing.freshness(at: clock.now()) != .gone
       return edited.shown != nil || hasConfirmed ? .present : .hidden
     }
-    if source == .record { return .present }
     records.endUnnoticed(hashed, isCounted: true)
-    guard let secondTier, let metadata = secondTier.partition.metadata(of: secondTier.bytes(key).rawSpan) else {
-      return .absent
+    guard let secondTier else { return .absent }
+    let bytes = secondTier.bytes(key)
+    guard let metadata = secondTier.partition.metadata(of: bytes.rawSpan) else {
+      // A record that the tier could not read would be back later.
+      let isAbsent = writes.presence(of: bytes) == .absent || secondTier.partition.isLost(bytes.rawSpan)
+      return isAbsent ? .absent : .hidden
     }
     if metadata.schemaVersion > writes.schemaVersion { return .hidden }
     return loader.lifetimes.isGone(metadata) ? .absent : .present

@@ -16,6 +16,27 @@ struct RemovalByConditionTests {
   }
 
   @Test(arguments: SubjectKind.caches, [false, true])
+  func `a key that is removed after the keys were listed is neither passed nor counted`(
+    kind: SubjectKind, isInMemory: Bool
+  ) throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try Subject(kind, on: executor)
+      let cache = subject.cache
+      for key in ["a", "b"] { cache[key] = 1 }
+      if kind == .staging { try await subject.tier?.flush() }
+      if !isInMemory, kind != .memory { cache.trim(toCost: 0) }
+      var passed: [String] = []
+      let count = cache.removeAll { key in
+        passed.append(key)
+        cache[key == "a" ? "b" : "a"] = nil
+        return true
+      }
+      try #require(passed.count == 1 && count == 1)
+      try #require(subject.findings == [])
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches, [false, true])
   func `keys that a tag or a prefix removed are neither passed nor counted`(
     kind: SubjectKind, isInMemory: Bool
   ) throws {

@@ -255,6 +255,32 @@ import Testing
     #expect(cache.checkInvariants() == [])
   }
 
+  @Test(arguments: [false, true])
+  func `a removal by a condition removes a key that the tier could not read after it listed the keys`(
+    recoversAtOnce: Bool
+  ) throws {
+    let store = try openStore()
+    let cache = try openCache(of: store)
+    for (number, key) in ["a", "b"].enumerated() { cache[key] = number }
+    store.trimMemory(to: .bytes(0))
+    var first: String?
+    let count = cache.removeAll { [tier] key in
+      guard first == nil else { return true }
+      first = key
+      tier.state.withLock { state in
+        state.mode = .degraded
+        // The tier works again after both reads of the other key.
+        guard recoversAtOnce else { return }
+        state.duringRead = { tier.state.withLock { $0.duringRead = { tier.state.withLock { $0.mode = .active } } } }
+      }
+      return false
+    }
+    tier.state.withLock { $0.mode = .active }
+    // A key whose record could not be read is not counted.
+    #expect(count == 0)
+    #expect(["a", "b"].filter { cache[$0] != nil } == [first])
+  }
+
   @Test func `an enumeration throws if the tier closes before it lists its records`() async throws {
     let store = try openStore()
     let cache = try openCache(of: store)

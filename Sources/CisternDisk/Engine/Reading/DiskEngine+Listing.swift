@@ -4,8 +4,9 @@ import LMDB
 extension DiskEngine {
   /// Calls `body` with each committed record of the partition until it returns false.
   ///
-  /// Skips damaged records, which are then removed, and records with a staged replacement or removal. Each snapshot
-  /// lasts for a few records only, so a slow `body` does not prevent the reuse of the file's pages.
+  /// Skips damaged records, which are then removed, and records with a staged replacement or removal. A record whose
+  /// removal is committed during the call can be listed, because the snapshot can be older. Each snapshot lasts for a
+  /// few records only, so a slow `body` does not prevent the reuse of the file's pages.
   ///
   /// - Returns: False if the file could not be read to the end.
   func listRecords(
