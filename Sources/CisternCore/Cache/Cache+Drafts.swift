@@ -23,15 +23,20 @@ extension Cache: DraftParent {
     let keptTags = conditionalWriter.keptTags
     if edits.isEmpty {
       let value = value(forKey: key)
-      let held = table.peek(hashed)
+      // An invalidation that concerns the value is a change of the key from now on.
+      let held = table.watched(hashed).held
       // Asked again: an edit may show the value that was read.
       if edits.isEmpty {
-        guard let value else { return DraftReading(value: nil, tags: []) }
-        if let held { return DraftReading(value: value, tags: keptTags.namedTags(among: held.timing.tags, of: value)) }
+        // A comparison needs also a value in grace.
+        if value == nil, isEqual == nil { return DraftReading(value: nil, tags: []) }
+        if let value, let held {
+          return DraftReading(value: value, tags: keptTags.namedTags(among: held.timing.tags, of: value))
+        }
       }
     }
     let snapshot = records.snapshot(of: hashed, while: {}).0
-    return DraftReading(value: snapshot.value, tags: keptTags.namedTags(of: snapshot))
+    let tags = snapshot.value == nil ? [] : keptTags.namedTags(of: snapshot)
+    return DraftReading(value: snapshot.value, tags: tags, usable: snapshot.usable)
   }
 
   func usableValue(of key: Key) -> Value? { records.snapshot(of: table.hashed(key), while: {}).0.usable }

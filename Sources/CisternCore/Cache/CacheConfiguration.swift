@@ -24,7 +24,7 @@ public struct CacheConfiguration<Value: Sendable>: Sendable {
   /// incoming value replaces the cached one. ``JSONMergePatch`` has a ready-made merge.
   public var merge: (@Sendable (_ cached: Value, _ incoming: Value) throws -> Value)?
   /// Whether two values are the same for observers. A write of an equal value is not announced, and is in no conflict
-  /// with a ``Draft``. Called outside all locks. Nil to announce every write. For `Equatable` values, use `(==)`.
+  /// with a ``Draft``, unless that has read another value since. Called outside all locks. Nil to announce every write. For `Equatable` values, use `(==)`.
   public var isEqual: (@Sendable (Value, Value) -> Bool)?
   /// The version of the values' encoding, and the migration of older versions; nil for version 0.
   public var schema: CacheSchema<Value>?

@@ -24,12 +24,13 @@ import Locking
 /// - Expiry and eviction of a value are not changes.
 /// - A removal is a change, even of an absent key. ``Cache/removeAll(context:)`` is a change of every key.
 /// - A removal by tag or prefix is a change of the keys whose values it removes.
-/// - With a ``CacheConfiguration/isEqual``, a key that has an equal value again has not changed.
+/// - With a ``CacheConfiguration/isEqual``, a key that has an equal value again has not changed, unless the draft has
+///   read another value since.
 ///
 /// In a cache that merges, a value that a draft sets is merged, too. It is merged with the draft's earlier values of
-/// the key first, then with those of the drafts below, and finally with the cached value. The same applies to a value
-/// that a policy's closure returns. If the draft removes a key first, a later value replaces the one below. For a key
-/// that it wrote, a draft shows only its own values, merged with one another.
+/// the key first, then with those of the drafts below, and finally with the cached value. If the draft
+/// removes a key first, a later value replaces the one below. The value that a policy's closure returns replaces the
+/// draft's own values. For a key that it wrote, a draft shows only its own values, merged with one another.
 ///
 /// A value that is set without tags keeps the tags of the value that is below at the save. If that value is gone, it
 /// keeps the tags that the value below had when the draft first used its key. A value in grace counts, and so does a
@@ -120,11 +121,27 @@ public final class Draft<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 extension Draft {
   // A key without a base gets none: its draft was discarded during the read, and nothing would end the watch below.
   func read(_ key: Key) -> DraftReading<Value> {
-    let (own, number) = state.withLock { ($0.ownReading(of: key), $0.baseNumber(of: key)) }
+    let (own, base) = state.withLock { ($0.ownReading(of: key), $0.base(of: key)) }
     if let own { return own }
     let reading = parent.read(key)
-    state.withLock { $0.note(reading, of: key, in: number) }
+    let isChange = base.map { self.isChange(reading, of: key, since: $0) } ?? false
+    state.withLock { $0.note(reading, of: key, in: base?.number, isChange: isChange) }
     return reading
+  }
+
+  /// Returns whether the user read another value than the baseline of the key. Calls the cache's comparison. Without
+  /// one, the version alone decides about a conflict.
+  ///
+  /// The version does not count the writes of other processes, so the values are compared at an equal version, too. If
+  /// the value is gone at the version of the baseline, it has expired or was evicted.
+  private func isChange(_ reading: DraftReading<Value>, of key: Key, since base: DraftBase<Value>) -> Bool {
+    guard let isEqual else { return false }
+    return switch (base.baseline, reading.usable) {
+    case (let baseline?, let usable?): !isEqual(baseline, usable)
+    case (nil, _?): true
+    case (_?, nil): parent.version(of: key) != base.version
+    case (nil, nil): false
+    }
   }
 
   private func write(_ write: KeyWrite<Value>, to key: Key) {

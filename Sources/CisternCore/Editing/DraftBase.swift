@@ -11,6 +11,9 @@ struct DraftBase<Value: Sendable>: Sendable {
   var baseline: Value?
   /// The value that the user first read.
   var read: DraftReading<Value>?
+  /// Whether the user has read another value than the baseline. If the value changes back, a comparison of values would
+  /// hide that change.
+  var hasReadChange = false
   /// The number of drafts of this one that use the key.
   var childCount = 0
   /// Whether this draft itself has read or written the key.

@@ -15,15 +15,16 @@ extension DraftState {
   /// - Parameters:
   ///   - key: The key.
   ///   - version: The number of changes below.
-  ///   - isEqual: The cache's comparison. If it is present, a value that equals the first one is not a change.
+  ///   - isEqual: The cache's comparison. If it is present, a value that equals the first one is not a change,
+  ///     unless the user has read another one in between.
   ///   - theirs: A closure that returns the value below.
   /// - Returns: Whether the key has changed.
   func isConflict(
     _ key: Key, version: VersionBelow, isEqual: ((Value, Value) -> Bool)?, theirs: () -> Value?
   ) -> Bool {
     guard let seenVersion = seenVersion(of: key), seenVersion != version else { return false }
-    guard let isEqual else { return true }
-    switch (baseline(of: key), theirs()) {
+    guard let isEqual, let base = base(of: key), !base.hasReadChange else { return true }
+    switch (base.baseline, theirs()) {
     case (let original?, let theirs?): return !isEqual(original, theirs)
     case (nil, nil): return false
     default: return true
@@ -94,11 +95,11 @@ extension DraftState {
           remedy: "Correct the conflict policy, or save with another one")
       }
       guard let resolved else { return ResolvedWrite(write: .remove) }
-      // The resolved value is stored in the same way as the draft's own value.
-      if case .merge(let writes) = mine, writes.replaces {
-        return ResolvedWrite(write: .merge(MergedWrites([resolved], writes.writeOptions, replaces: true)))
-      }
-      return ResolvedWrite(write: .store(resolved, mine.writeOptions))
+      // In a cache that merges, a value after a removal replaces the one below.
+      let replaces = batch.layering == .merges && mine.replaces
+      return ResolvedWrite(
+        write: replaces
+          ? .merge(MergedWrites([resolved], mine.writeOptions, replaces: true)) : .store(resolved, mine.writeOptions))
     }
   }
 }

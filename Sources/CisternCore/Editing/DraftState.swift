@@ -27,15 +27,14 @@ struct DraftState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The number of keys with a write count, for tests.
   var countedKeyCount: Int { writeCounts.keyCount }
 
+  /// Returns the base of a key, or nil if the key has none.
+  func base(of key: Key) -> DraftBase<Value>? { bases[key] }
+
   /// Returns the identity of the key's base, or nil if the key has none.
   func baseNumber(of key: Key) -> DraftBaseNumber? { bases[key]?.number }
 
   /// Returns the number of changes below when the draft first used the key.
   func seenVersion(of key: Key) -> VersionBelow? { bases[key]?.version }
-
-  /// Returns the value below when the draft first used the key; nil if the key was absent, or in a cache without a
-  /// comparison.
-  func baseline(of key: Key) -> Value? { bases[key]?.baseline }
 
   /// Returns the value below that the user first read.
   func firstRead(of key: Key) -> DraftReading<Value>? { bases[key]?.read }
@@ -101,16 +100,18 @@ extension DraftState {
     return true
   }
 
-  /// Records a value below that the user read. Only the first one counts, and no value is released.
+  /// Records a value below that the user read. Keeps only the first one, and releases no value.
   ///
   /// - Parameters:
   ///   - reading: The value.
   ///   - key: The key.
   ///   - number: The identity of the key's base before the read, or nil if it had none. Another base may be newer than
   ///     the value.
-  mutating func note(_ reading: DraftReading<Value>, of key: Key, in number: DraftBaseNumber?) {
-    guard let base = bases[key], base.number == number, base.read == nil else { return }
-    bases[key]?.read = reading
+  ///   - isChange: Whether the value is another one than the baseline.
+  mutating func note(_ reading: DraftReading<Value>, of key: Key, in number: DraftBaseNumber?, isChange: Bool) {
+    guard let base = bases[key], base.number == number else { return }
+    if base.read == nil { bases[key]?.read = reading }
+    if isChange { bases[key]?.hasReadChange = true }
   }
 
   /// Records that a draft of this one uses the key, which keeps its base.
@@ -287,6 +288,7 @@ extension DraftState {
         bases[key]?.tags = one.tags
         bases[key]?.baseline = one.value
         bases[key]?.read = nil
+        bases[key]?.hasReadChange = false
       }
     }
     forgetUnusedCounts()

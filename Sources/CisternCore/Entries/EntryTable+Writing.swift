@@ -153,6 +153,8 @@ extension Shard {
         Entry.replaceValue(of: &entry, with: held, keepsFlight: keepsFlight)
       }
       if decision.effect == .olderAddition { replaced?.flight?.noteNewerRecord() }
+      // A promotion changes no version. An invalidation that removes the promoted value must.
+      if decision.effect == .maintenance, let held { noteRead(key, tags: held.timing.tags) }
       // Edits may have acknowledged the loss of the record, which a reader beside the flight can still have.
       if keepsFlight, held == nil { replaced?.flight?.noteLostRecord() }
       return (replaced, removed)
