@@ -7,6 +7,12 @@ import Testing
 @testable import CisternCore
 @testable import CisternDisk
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// Clears of one partition by several threads at the same time, as two stores of a directory make them.
 @Suite struct OverlappingClearsThreadsTests {
   #if THREAD_SANITIZER || DEBUG
@@ -60,22 +66,22 @@ import Testing
     let engine = tier.engine
     let partition = engine.partition(named: "values")
     let isDone = Switch<Bool>()
+    let hasStarted = Switch<Bool>()
+    // Own threads: tasks of a pool with one thread would not overlap.
     await withTaskGroup(of: Void.self) { group in
-      group.addTask {
-        while isDone.peek() == nil {
-          _ = engine.stageRemovalOfAll(of: partition)
-          // The pool may have one thread, which the other task needs.
-          await Task.yield()
-        }
+      group.addTask(executorPreference: ThreadPerJob()) {
+        while hasStarted.peek() == nil { sched_yield() }
+        for _ in 0..<Self.count * 10 { _ = engine.stageRemovalOfAll(of: partition) }
+        isDone.set(true)
       }
-      group.addTask {
-        for _ in 0..<Self.count * 50 {
+      group.addTask(executorPreference: ThreadPerJob()) {
+        hasStarted.set(true)
+        while isDone.peek() == nil {
           let clearCount = partition.clearCount
           engine.requireRemovalOfAll(of: partition)
           if partition.clearState.mustClear { continue }
           #expect(partition.clearCount != clearCount, "no clear has followed")
         }
-        isDone.set(true)
       }
     }
     try await tier.close()
