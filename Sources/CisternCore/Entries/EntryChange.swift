@@ -5,7 +5,7 @@ enum EntryChange: Sendable, Hashable {
   case replace(Residency, keepsFlight: Bool)
   /// Removes the value. A flight that refreshes it continues.
   case removeValue
-  /// The second tier does not have the value any more.
+  /// The second tier does not have the record any more. A value in memory stays.
   case noteRecordLoss
   /// Nothing.
   case unchanged

@@ -132,7 +132,6 @@ extension EntryTable {
       guard acknowledge(held != nil) else { return }
       let decision = decide(held)
       shard.countAndRaiseVersions(decision, of: key)
-      if let number, held == nil { shard.slots[number].entry.flight?.noteLostRecord() }
       _ = shard.apply(decision, nil, to: key, at: number, budget: budget)
     }
   }

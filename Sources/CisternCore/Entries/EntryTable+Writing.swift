@@ -155,14 +155,18 @@ extension Shard {
       if decision.effect == .olderAddition { replaced?.flight?.noteNewerRecord() }
       // A promotion changes no version. An invalidation that removes the promoted value must.
       if decision.effect == .maintenance, let held { noteRead(key, tags: held.timing.tags) }
-      // Edits may have acknowledged the loss of the record, which a reader beside the flight can still have.
-      if keepsFlight, held == nil { replaced?.flight?.noteLostRecord() }
+      // A reader beside the flight can still have the record that edits ended, or that the tier could not rewrite.
+      if keepsFlight, held == nil || residency == .memoryOnly { replaced?.flight?.noteLostRecord() }
       return (replaced, removed)
     case .removeValue:
       let (_, replaced, removed) = transition(key, at: number, budget: budget) { Entry.removeValue(of: &$0) }
+      // A reader beside the flight can have read the record before its end.
+      replaced?.flight?.noteLostRecord()
       return (replaced, removed)
     case .noteRecordLoss:
-      guard let number, var held = slots[number].entry.held else { return (nil, nil) }
+      guard let number else { return (nil, nil) }
+      slots[number].entry.flight?.noteLostRecord()
+      guard var held = slots[number].entry.held else { return (nil, nil) }
       held.isPersisted = false
       slots[number].entry = slots[number].entry.replacingHeld(held)
       return (nil, nil)

@@ -11,11 +11,11 @@ extension Flight {
   @inlinable
   final var tierVersion: InvalidationVersion { tierVersionAtFetch.load(ordering: .relaxed) }
 
-  /// Notes that the second tier lost the key's record. Called inside the shard's critical section.
+  /// Notes that the second tier may have lost the key's record. Called inside the shard's critical section.
   @usableFromInline
   final func noteLostRecord() { lostRecord.store(true, ordering: .relaxed) }
 
-  /// Whether the second tier reported the loss of the key's record since the flight began.
+  /// Whether the second tier may have lost the key's record since the flight began. A promotion then asks the tier.
   @inlinable
   final var hasLostRecord: Bool { lostRecord.load(ordering: .relaxed) }
 

@@ -32,7 +32,7 @@ class Flight<Value: Sendable>: FlightWork, @unchecked Sendable {
   /// Whether an invalidation since the flight began concerns its value, which was not stored. Set before the flight
   /// completes.
   @usableFromInline let invalidated = Atomic<Bool>(false)
-  /// Whether the second tier reported the loss of the key's record since the flight began. Set under the shard's lock.
+  /// Whether the second tier may have lost the key's record since the flight began. Set under the shard's lock.
   @usableFromInline let lostRecord = Atomic<Bool>(false)
   /// Whether an older fetch has changed the key's record since the flight began, and left the flight in progress. Set
   /// under the shard's lock. A load reads it without the lock, and its promotion compares again under the lock.

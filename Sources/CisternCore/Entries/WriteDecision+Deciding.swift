@@ -62,13 +62,16 @@ extension WriteDecision {
       return WriteDecision(
         .replace(residency, keepsFlight: keepsFlight), event: situation.isObserved ? event : nil, counter: counter)
     case .discard(let reason, let isCounted):
-      // The tier may have lost the record since it was read. Observers know of that.
-      let wasThere = situation.isObserved && recordPresence() == .readable
+      // The tier may have lost the record since it was read, which observers know. A value in memory ends when it
+      // leaves memory.
+      let wasThere = situation.isObserved && !situation.isInMemory && recordPresence() == .readable
       _ = stage()
-      // The key still has a value if its record was written or used since it was read.
-      let isLast = wasThere && recordPresence() != .readable
+      // The key still has a record if that was written or used since it was read.
+      let isGone = wasThere || situation.isInMemory ? recordPresence() != .readable : true
+      let isLaterEnd = situation.isInMemory && reason == .expired
       return WriteDecision(
-        .unchanged, event: isLast ? .removed(reason.cause) : nil, counter: isCounted ? reason.counter : nil)
+        isGone ? .noteRecordLoss : .unchanged, event: wasThere && isGone ? .removed(reason.cause) : nil,
+        counter: isCounted && !isLaterEnd ? reason.counter : nil)
     case .expire(let isCounted):
       _ = stage()
       // The key still has a value if another process has written or used its record since.

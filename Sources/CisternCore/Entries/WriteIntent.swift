@@ -39,7 +39,7 @@ extension WriteIntent {
     }
   }
 
-  /// Whether the decision depends on the record also in a cache without observers.
+  /// Whether the decision on a write of a batch depends on the record also in a cache without observers.
   @inlinable
   var dependsOnRecord: Bool {
     switch self {

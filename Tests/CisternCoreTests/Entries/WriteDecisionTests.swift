@@ -68,7 +68,7 @@ struct WriteDecisionTests {
       var calls: [String] = []
       decision = WriteDecision.decide(intent, in: situation) {
         calls.append("ask")
-        return calls == ["ask", "stage", "ask"] ? later : presence
+        return calls.contains("stage") ? later : presence
       } stage: {
         calls.append("stage")
         return staging
@@ -77,14 +77,15 @@ struct WriteDecisionTests {
       stagings = calls.count { $0 == "stage" }
       isInOrder =
         switch calls {
-        case ["stage", "ask"]: intent.endsLifetime
-        case ["ask", "stage", "ask"]: intent.isDiscard && presence == .readable
+        case ["stage", "ask"]: intent.endsLifetime || intent.isDiscard && situation.isInMemory
+        case ["ask", "stage", "ask"]: intent.isDiscard && !situation.isInMemory && presence == .readable
         default: questions <= 1
         }
     }
 
     /// Whether the presence was read at most once, and before the write was staged. The end of a lifetime reads it
-    /// afterwards. A discard of a record that the tier has reads it again.
+    /// afterwards, and so does a discard beside a value in memory. Another discard of a record that the tier has reads
+    /// it again.
     var isInOrder = true
   }
 
@@ -138,9 +139,13 @@ struct WriteDecisionTests {
       case .remove: return existed ? .removed(.explicit) : nil
       case .promote(_, let reason):
         return reason != nil && staging == .refused && !situation.willBeInMemory ? .removed(.refused) : nil
-      case .discard(.expired, _): return presence == .readable && later != .readable ? .removed(.expired) : nil
-      case .discard(.undecodable, _): return presence == .readable && later != .readable ? .removed(.lost) : nil
-      case .discard(.outdated, _): return presence == .readable && later != .readable ? .removed(.outdated) : nil
+      case .discard(let reason, _):
+        guard !situation.isInMemory, presence == .readable, later != .readable else { return nil }
+        switch reason {
+        case .expired: return .removed(.expired)
+        case .undecodable: return .removed(.lost)
+        case .outdated: return .removed(.outdated)
+        }
       case .expire: return isLeft ? nil : .removed(.expired)
       case .noteUse: return staging == .refused && !situation.isInMemory ? .removed(.refused) : nil
       case .noteRecordLoss(let cause):
@@ -173,7 +178,8 @@ struct WriteDecisionTests {
       case .remove: existed ? .removed : nil
       case .promote(_, .migration): staging != .refused ? .migrated : nil
       case .discard(_, isCounted: false), .expire(isCounted: false): nil
-      case .discard(.expired, _), .expire: .expired
+      case .discard(.expired, _): situation.isInMemory ? nil : .expired
+      case .expire: .expired
       case .discard(.undecodable, _): .undecodable
       case .discard(.outdated, _): .outdated
       case .promote, .noteUse, .noteRecordLoss: nil
@@ -190,7 +196,9 @@ struct WriteDecisionTests {
           isPersisted || isPending ? .bothTiers : .memoryOnly,
           keepsFlight: write.confirmation == nil || write.effect == .olderAddition)
       case .promote(let keepsFlight, _): .replace(isPersisted ? .bothTiers : .memoryOnly, keepsFlight: keepsFlight)
-      case .discard: .unchanged
+      case .discard:
+        later == .readable && (situation.isInMemory || situation.isObserved && presence == .readable)
+          ? .unchanged : .noteRecordLoss
       case .expire: .removeValue
       case .noteUse: staging == .refused ? .noteRecordLoss : .unchanged
       case .noteRecordLoss: .noteRecordLoss
