@@ -89,3 +89,17 @@ public struct FetchOutcome<Value: Sendable>: Sendable {
   @inlinable
   public static func absent(expiry: Expiry? = nil) -> FetchOutcome { FetchOutcome(.absent, expiry: expiry) }
 }
+
+extension FetchOutcome {
+  /// The value that the outcome stores; nil for none.
+  ///
+  /// An absent value is one, if the type of the values is an optional.
+  @inlinable
+  var valueToStore: Value? {
+    switch kind {
+    case .store(let value): value
+    case .absent: Absence.value
+    case .keepStored, .returnOnly, .returnAndRemove: nil
+    }
+  }
+}

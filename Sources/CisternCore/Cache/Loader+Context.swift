@@ -114,26 +114,3 @@ extension Loader {
       location: reports.location(of: key.key))
   }
 }
-
-extension FetchOutcome {
-  /// The value that the outcome stores; nil for none.
-  ///
-  /// An absent value is one, if the type of the values is an optional.
-  @inlinable
-  var valueToStore: Value? {
-    switch kind {
-    case .store(let value): value
-    case .absent: Absence.value
-    case .keepStored, .returnOnly, .returnAndRemove: nil
-    }
-  }
-}
-
-extension Absence {
-  /// The absent value, if the type of the values is an optional.
-  @usableFromInline
-  static var value: Value? {
-    guard let type = Value.self as? any OptionalValue.Type else { return nil }
-    return type.absent as? Value
-  }
-}

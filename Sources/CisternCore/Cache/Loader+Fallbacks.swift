@@ -97,14 +97,3 @@ extension Loader {
       CachedValue(value: stored.value, timing: stored.timing, isPersisted: true), isFromSecondTier: true)
   }
 }
-
-extension EntryTable {
-  /// Returns whether an invalidation that is newer than a version concerns a value.
-  func isInvalidated(
-    _ value: CachedValue<Value>, of key: HashedKey<Key>, since invalidationVersion: InvalidationVersion
-  ) -> Bool {
-    shards.withShard(of: key.hash) { shard in
-      shard.invalidations.concerns(key.key, tags: value.timing.tags, since: invalidationVersion)
-    }
-  }
-}

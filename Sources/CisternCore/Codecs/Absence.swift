@@ -16,3 +16,12 @@ struct Absence<Value: Sendable>: Sendable {
     isAbsent = { $0.isAbsent }
   }
 }
+
+extension Absence {
+  /// The absent value, if the type of the values is an optional.
+  @usableFromInline
+  static var value: Value? {
+    guard let type = Value.self as? any OptionalValue.Type else { return nil }
+    return type.absent as? Value
+  }
+}

@@ -33,36 +33,3 @@ extension Entry {
     return .start(flight)
   }
 }
-
-extension EntryTable {
-  /// Decides whether a flight without waiters begins, in one critical section.
-  ///
-  /// Declines during the pause after a failed refresh. A flight that fails adds its pause and leaves its entry in one
-  /// critical section, so that this section finds one of them.
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - now: The time of the clock.
-  ///   - makeFlight: Creates a flight. Called only if one begins.
-  /// - Returns: The decision.
-  func refresh(
-    _ key: HashedKey<Key>, at now: MonotonicTime, makeFlight: () -> Flight<Value>
-  ) -> Entry<Value>.RefreshDecision {
-    // Released outside the lock.
-    var replaced: Entry<Value>?
-    defer { withExtendedLifetime(replaced) {} }
-    return shards.withShard(of: key.hash) { shard in
-      if !retryPauses.isEmpty, retryPauses.holdsAfterRefresh(of: key, at: now) { return .decline }
-      let number = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget)
-      let decision: Entry<Value>.RefreshDecision
-      (decision, replaced, _) = shard.transition(key, at: number, budget: budget) { entry in
-        Entry.refresh(&entry, at: now, makeFlight: makeFlight)
-      }
-      if case .start = decision {
-        shard.counters.refreshes += 1
-        shard.counters.flights += 1
-      }
-      return decision
-    }
-  }
-}

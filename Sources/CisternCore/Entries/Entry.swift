@@ -282,3 +282,15 @@ extension Entry {
     return true
   }
 }
+
+extension Entry {
+  /// The invalidation version with which the entry was last compared, or at which it was created.
+  @inlinable
+  var invalidationVersion: ShortVersion {
+    switch self {
+    case .inProgress(let flight): ShortVersion(flight.invalidationVersion)
+    case .ready(let held): held.invalidationVersion
+    case .refreshing(let refreshing): refreshing.held.invalidationVersion
+    }
+  }
+}

@@ -69,4 +69,13 @@ extension EntryTable {
   var pendingInvalidations: (count: Int, size: Int) {
     shards.withShard(at: 0) { _ in invalidations.read { ($0.count, $0.size) } }
   }
+
+  /// Returns whether an invalidation that is newer than a version concerns a value.
+  func isInvalidated(
+    _ value: CachedValue<Value>, of key: HashedKey<Key>, since invalidationVersion: InvalidationVersion
+  ) -> Bool {
+    shards.withShard(of: key.hash) { shard in
+      shard.invalidations.concerns(key.key, tags: value.timing.tags, since: invalidationVersion)
+    }
+  }
 }

@@ -86,4 +86,11 @@ extension EntryTable {
       shard.slots.find(key.key, fingerprint: Self.fingerprint(key.hash)).flatMap { shard.slots[$0].entry.flight }
     }
   }
+
+  /// Returns the value that memory holds for a key, with its lifetime. Takes the shard's lock.
+  @inlinable
+  func find(_ key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand) -> Shard<Key, Value>.DetailedLookUp
+  {
+    shards.withShard(of: key.hash) { $0.find(key, at: now, accepting: demand, budget: budget) }
+  }
 }

@@ -51,4 +51,16 @@ extension EntryTable {
       }
     }
   }
+
+  /// Returns whether the entry of a key belongs to a flight, and no invalidation since the flight began concerns a
+  /// value with these tags.
+  func canPublish(_ flight: Flight<Value>, of key: HashedKey<Key>, tags: [String]) -> Bool {
+    shards.withShard(of: key.hash) { shard in
+      guard let number = shard.slots.find(key.key, fingerprint: key.fingerprint),
+        Entry.isOwn(flight, shard.slots[number].entry)
+      else { return false }
+      return flight.invalidationVersion >= shard.invalidations.newest
+        || !shard.invalidations.concerns(key.key, tags: tags, since: flight.invalidationVersion)
+    }
+  }
 }

@@ -42,24 +42,3 @@ extension Shard {
     }
   }
 }
-
-extension EntryTable {
-  /// Returns the value that memory holds for a key, with its lifetime. Takes the shard's lock.
-  @inlinable
-  func find(_ key: HashedKey<Key>, at now: MonotonicTime, accepting demand: Demand) -> Shard<Key, Value>.DetailedLookUp
-  {
-    shards.withShard(of: key.hash) { $0.find(key, at: now, accepting: demand, budget: budget) }
-  }
-
-  /// Returns whether the entry of a key belongs to a flight, and no invalidation since the flight began concerns a
-  /// value with these tags.
-  func canPublish(_ flight: Flight<Value>, of key: HashedKey<Key>, tags: [String]) -> Bool {
-    shards.withShard(of: key.hash) { shard in
-      guard let number = shard.slots.find(key.key, fingerprint: key.fingerprint),
-        Entry.isOwn(flight, shard.slots[number].entry)
-      else { return false }
-      return flight.invalidationVersion >= shard.invalidations.newest
-        || !shard.invalidations.concerns(key.key, tags: tags, since: flight.invalidationVersion)
-    }
-  }
-}

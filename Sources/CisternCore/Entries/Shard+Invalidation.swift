@@ -118,15 +118,3 @@ extension Shard {
     return invalidations.concerns(key(), tags: held.timing.tags, since: since)
   }
 }
-
-extension Entry {
-  /// The invalidation version with which the entry was last compared, or at which it was created.
-  @inlinable
-  var invalidationVersion: ShortVersion {
-    switch self {
-    case .inProgress(let flight): ShortVersion(flight.invalidationVersion)
-    case .ready(let held): held.invalidationVersion
-    case .refreshing(let refreshing): refreshing.held.invalidationVersion
-    }
-  }
-}

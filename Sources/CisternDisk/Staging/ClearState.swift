@@ -1,4 +1,3 @@
-import CisternCore
 import Synchronization
 
 /// The clear of a partition that a cache must perform, and the clear that is not committed yet.
@@ -34,25 +33,4 @@ final class ClearState: Sendable {
   var hidesRecords: Bool { hasUncommittedClear.load(ordering: .acquiring) }
 
   func noteClear(isCommitted: Bool) { hasUncommittedClear.store(!isCommitted, ordering: .releasing) }
-}
-
-extension Partition {
-  /// Notifies all openings of the loss of the file. The caller must not hold a lock or a transaction.
-  func reportFileLoss() {
-    report([])
-    // A partition without a cache has no observers.
-    _ = clearState.acknowledgeFileLoss()
-  }
-
-  /// Ends the loss of a key that has no record to remove, because an uncommitted clear hides it and nothing is staged
-  /// for the key since. Returns whether that is so.
-  ///
-  /// The order matters: a record that left staging before the look was published before, and so was the clear's end.
-  func noteRemovalByClear(_ key: [UInt8]) -> Bool {
-    let clearCount = clearCount
-    var isRemoved = false
-    staging.unlessStaged(key, clearCount: clearCount) { isRemoved = clearState.hidesRecords }
-    if isRemoved { lostKeys.remove(key) }
-    return isRemoved
-  }
 }
