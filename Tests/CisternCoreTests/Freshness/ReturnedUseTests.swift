@@ -7,15 +7,48 @@ import Testing
 struct ReturnedUseTests {
   private static let expiry = Expiry.after(.seconds(10), graceStale: .seconds(10_000)).idle(.seconds(100))
 
-  @Test(arguments: SubjectKind.caches)
-  func `a stale value that loads return because the fetch fails stays in use`(kind: SubjectKind) throws {
+  /// The reason why a load returns a stale value.
+  enum Reason: CaseIterable, Sendable {
+    case failure, softTimeout, timeout, bulkFailure, bulkSoftTimeout
+
+    /// Loads the stale value. A fetch that takes too long ends when the gate opens.
+    fileprivate func load(from subject: Subject, until gate: Gate) async throws -> Int? {
+      let cache = subject.cache
+      switch self {
+      case .failure:
+        return try await subject.value("a", policy: .freshElseStale) { _ in throw Broken() }
+      case .softTimeout, .timeout:
+        let policy = LoadPolicy.freshElseStale
+        let limited = self == .timeout ? policy.timingOut(after: .zero) : policy.returningStale(after: .zero)
+        return try await subject.value("a", policy: limited) { _ in
+          await gate.passUncancelled()
+          throw Broken()
+        }
+      case .bulkFailure:
+        return try await cache.values(forKeys: ["a"], policy: .freshElseStale) { _ in throw Broken() }["a"]
+      case .bulkSoftTimeout:
+        return try await cache.values(forKeys: ["a"], policy: .freshElseStale.returningStale(after: .zero)) { _ in
+          await gate.passUncancelled()
+          throw Broken()
+        }["a"]
+      }
+    }
+  }
+
+  @Test(arguments: SubjectKind.caches, Reason.allCases)
+  func `a stale value that loads return in place of a fetched one stays in use`(
+    kind: SubjectKind, reason: Reason
+  ) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try Subject(kind, on: executor, expiry: Self.expiry)
       subject.cache["a"] = 1
+      let gate = Gate()
       for _ in 0..<8 {
         subject.clock.advance(by: .seconds(30))
-        try #require(try await subject.value("a", policy: .freshElseStale) { _ in throw Broken() } == 1)
+        try #require(try await reason.load(from: subject, until: gate) == 1)
       }
+      gate.open()
+      while subject.inProgressCount > 0 { await Task.yield() }
       try #require(subject.findings == [])
     }
   }
