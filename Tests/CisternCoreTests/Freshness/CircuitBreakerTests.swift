@@ -104,6 +104,22 @@ import Testing
     }
   }
 
+  @Test func `a load whose next attempt is rejected gets the error of its last one`() throws {
+    try SeededExecutor.run(seed: 0) { executor in
+      let subject = try subject(on: executor) {
+        $0.retry = RetryPolicy(attempts: 5, initialDelay: .seconds(5), maximumDelay: .seconds(5))
+      }
+      let origin = ScriptedOrigin<String, Int> { _, _ in .failure(Broken()) }
+      let load = subject.load("a", fetch: origin.fetch)
+      while subject.clock.sleeperCount == 0 { await Task.yield() }
+      // The failure of another load opens the breaker during the pause.
+      await #expect(throws: Broken.self) { try await subject.value("b", fetch: origin.fetch) }
+      subject.clock.advance(by: .seconds(6))
+      try #require(await outcome(load) == .failure("\(Broken())"))
+      try #require(origin.callCount == 2 && subject.findings == [])
+    }
+  }
+
   @Test func `errors that are no failures of the origin, and cancelled calls, do not open the breaker`() throws {
     try SeededExecutor.run(seed: 0) { executor in
       let subject = try subject(on: executor)

@@ -155,9 +155,12 @@ struct PackingModel {
     let draft = RecordDraft(key: key.key, metadata: value.metadata, bytes: value.bytes)
     let size = draft.packedSize
     wantedPages = size > limits.layout.largestRecord ? limits.pages(ofSeparate: size) : 0
+    let endsClearing =
+      wantedPages > limits.pagesPerExtent && !step.hasBatchRoom && step.appendedSeparates.isEmpty
     let isPut = try step.put(draft, of: key.generation, in: &target)
     noteEvictions(&step)
     if isPut { pending[key] = value }
+    #expect(!isPut || !endsClearing || step.state.clearing == nil, "a record has room, and a clearing holds extents")
     return isPut
   }
 
