@@ -65,8 +65,8 @@ struct CommitProgress: Sendable {
   ///
   /// A waiter for every write up to a ticket gets only the failures that happen while it waits.
   mutating func wait(_ waiter: Waiter) -> Resumption? {
-    if waiter.ticket <= durable {
-      let error = waiter.includesEarlier ? nil : error(for: waiter.ticket)
+    if isDurable(waiter.ticket) {
+      let error = waiter.includesEarlier ? nil : failure(of: waiter.ticket)
       return Resumption(continuation: waiter.continuation, error: error)
     }
     waiters.append((waiter, newestFailure))
@@ -142,7 +142,7 @@ struct CommitProgress: Sendable {
       let error =
         waiter.includesEarlier
         ? failures.first { $0.number > since && $0.failure.tickets.lowerBound <= waiter.ticket }?.failure.error
-        : error(for: waiter.ticket)
+        : failure(of: waiter.ticket)
       return Resumption(continuation: waiter.continuation, error: error)
     }
   }
@@ -154,7 +154,11 @@ struct CommitProgress: Sendable {
     return all.map { Resumption(continuation: $0.waiter.continuation, error: error) }
   }
 
-  private func error(for ticket: CommitTicket) -> CisternError? {
+  /// Whether a write was committed or failed, and its commit is as durable as the store promises.
+  func isDurable(_ ticket: CommitTicket) -> Bool { ticket <= durable }
+
+  /// The error of a write that failed; nil for another one.
+  func failure(of ticket: CommitTicket) -> CisternError? {
     // The first failure is that of the write itself, and a later one that of its group.
     failures.first { $0.failure.tickets.contains(ticket) }?.failure.error
   }

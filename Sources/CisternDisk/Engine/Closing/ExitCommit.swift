@@ -89,7 +89,6 @@ extension Writer {
   /// Performs the last commit before the process ends. Writes that are staged later are lost.
   func commitForExit() {
     commitLast()
-    if engine.options.durability == .powerCut { synchronize() }
     engine.exitPhase = .done
   }
 

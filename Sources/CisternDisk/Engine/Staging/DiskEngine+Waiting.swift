@@ -61,10 +61,11 @@ extension DiskEngine {
   /// - Parameters:
   ///   - ticket: The ticket of the write.
   ///   - includesEarlier: Whether to wait for every write up to the ticket.
-  /// - Throws: The error of a write that failed, or an error if the store is closed or read-only.
+  /// - Throws: The error of a write that failed, or an error if the store is read-only, or closed without the write.
   func waitForCommit(_ ticket: CommitTicket, includingEarlier includesEarlier: Bool) async throws(CisternError) {
     if isInherited { throw inheritedError("wait for a commit") }
-    if ticket == .zero || mode == .closed { throw closedError("wait for a commit") }
+    if ticket == .zero { throw closedError("wait for a commit") }
+    if mode == .closed { return try throwUnlessDurable(ticket, includingEarlier: includesEarlier) }
     if mode == .readOnly {
       throw CisternError(.readOnly, "the store is read-only", location: "wait for a commit, \(directory)")
     }
@@ -80,6 +81,19 @@ extension DiskEngine {
       }
     }
     if let error { throw error }
+  }
+
+  /// Gives the result of a wait that begins after the close: that of the write if the last commits include it.
+  ///
+  /// A wait for all earlier writes throws, because the failures since its beginning are not known.
+  ///
+  /// - Throws: The error of the write, or an error if the store is closed and did not commit it.
+  private func throwUnlessDurable(
+    _ ticket: CommitTicket, includingEarlier includesEarlier: Bool
+  ) throws(CisternError) {
+    let (isDurable, failure) = progress.withLock { ($0.isDurable(ticket), $0.failure(of: ticket)) }
+    guard isDurable, !includesEarlier else { throw closedError("wait for a commit") }
+    if let failure { throw failure }
   }
 
   /// Suspends until everything staged so far is committed and as durable as the store promises.

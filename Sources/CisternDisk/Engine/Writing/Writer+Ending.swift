@@ -9,6 +9,8 @@ extension Writer {
     // Removals replace the writes that the group has given up. Without their commit, older values would return.
     if engine.mode == .active, engine.stagedCount.load(ordering: .sequentiallyConsistent) > 0 { commitStaged() }
     writeLiveBytes()
+    // A caller that begins to wait after the close gets the result of its write only if that is known now.
+    if engine.progress.withLock({ $0.hasUnsynchronizedCommits }) { makeDurableAndResume() }
   }
 
   /// Commits the live bytes of the extents whose rows state others.

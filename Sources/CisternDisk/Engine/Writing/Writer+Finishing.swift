@@ -104,10 +104,13 @@ extension Writer {
       progress.settle(through: ticket)
       return progress.isAwaited
     }
-    if engine.options.durability == .powerCut {
-      guard isAwaited else { return noteChanges() }
-      if let error = synchronize(), engine.mode == .active { degrade(error) }
-    }
+    if engine.options.durability == .powerCut, !isAwaited { return noteChanges() }
+    makeDurableAndResume()
+  }
+
+  /// Resumes the waiters of all settled writes. If the store promises it, the file is first written to the device.
+  func makeDurableAndResume() {
+    if engine.options.durability == .powerCut, let error = synchronize(), engine.mode == .active { degrade(error) }
     noteChanges()
     for waiter in engine.progress.withLock({ $0.makeDurable() }) { waiter.resume() }
   }
