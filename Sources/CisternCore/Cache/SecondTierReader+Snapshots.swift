@@ -11,7 +11,9 @@ extension SecondTierReader {
     of key: HashedKey<Key>, readBy flight: Flight<Value>? = nil, readsValue: Bool = true
   ) -> ReadSnapshot<Key, Value> {
     if readsValue, observers.isObserved { endUnnoticed(key, isCounted: true) }
-    let watched = table.watched(key, readBy: flight)
+    let watched = table.watched(
+      key, readBy: flight, readsSecondTier: readsValue && secondTier != nil, readsEdits: !edits.isEmpty)
+    defer { table.endRead(watched, of: key) }
     var snapshot = ReadSnapshot<Key, Value>(version: watched.version, flight: watched.isOwn ? flight : nil)
     if !edits.isEmpty, let edited = edits[key.key] {
       noteRead(edited.timing.tags, of: key, watched)

@@ -105,7 +105,7 @@ extension Shard {
     position.group = end
     guard end == slots.groupCount else { return false }
     comparedVersion = max(comparedVersion, position.began)
-    // A flight that lost its entry may still be merged under the newer value.
+    // A flight that lost its entry may still be merged under the newer value. A read in progress is compared, too.
     position.oldestFlight = min(position.oldestFlight, versions.oldestFlight)
     return true
   }

@@ -13,6 +13,8 @@ extension EntryTable {
     @usableFromInline let versionOfAll: WriteVersion
     /// Whether the entry belongs to the flight that the caller asked about.
     @usableFromInline let isOwn: Bool
+    /// Whether the table keeps the invalidations from now on, until the caller ends its read.
+    @usableFromInline var keepsInvalidations = false
 
     @inlinable
     init(
@@ -92,17 +94,40 @@ extension EntryTable {
   }
 
   /// Reads a watched key. From now on, an invalidation that concerns the value changes the key's watched version.
+  ///
+  /// A caller that reads on elsewhere compares its value with the invalidations since. The table keeps these until
+  /// ``endRead(_:of:)``.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - flight: The flight that the caller asks about.
+  ///   - readsSecondTier: Whether the caller reads the second tier if memory has no value.
+  ///   - readsEdits: Whether the caller reads the unconfirmed edits of the key if it has some.
+  /// - Returns: The state of the key.
   @inlinable
-  func watched(_ key: HashedKey<Key>, readBy flight: Flight<Value>? = nil) -> Watched {
+  func watched(
+    _ key: HashedKey<Key>, readBy flight: Flight<Value>? = nil, readsSecondTier: Bool = false, readsEdits: Bool = false
+  ) -> Watched {
     shards.withShard(of: key.hash) { shard in
       let entry = shard.locate(key.key, fingerprint: key.fingerprint, budget: budget).map { shard.slots[$0].entry }
       let held = entry?.held
       if let held { shard.noteRead(key, tags: held.timing.tags) }
-      return Watched(
+      var watched = Watched(
         held: held, version: shard.versions[key]?.version ?? KeyVersion(),
         invalidationVersion: shard.invalidations.newest, versionOfAll: shard.versionOfAll,
         isOwn: flight.map { Entry.isOwn($0, entry) } ?? false)
+      if readsSecondTier && held == nil || readsEdits && shard.versions[key]?.isEdited == true {
+        shard.versions.watch(key, fetchedSince: shard.invalidations.newest)
+        watched.keepsInvalidations = true
+      }
+      return watched
     }
+  }
+
+  /// Ends a read that ``watched(_:readBy:readsSecondTier:readsEdits:)`` began.
+  @inlinable
+  func endRead(_ watched: Watched, of key: HashedKey<Key>) {
+    if watched.keepsInvalidations { unwatch(key, as: .fetch) }
   }
 }
 

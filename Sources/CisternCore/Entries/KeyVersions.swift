@@ -31,7 +31,7 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - invalidationVersion: The invalidation version when the fetch began, if the watcher is a fetch.
+  ///   - invalidationVersion: The invalidation version when the fetch or the read began, if the watcher is one.
   /// - Returns: The version of the key.
   @inlinable
   @discardableResult
@@ -48,7 +48,7 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
     return state.version
   }
 
-  /// A lower bound of the invalidation versions of all fetches that watch a key.
+  /// A lower bound of the invalidation versions of all fetches and reads that watch a key.
   ///
   /// - Complexity: O(*n*) for *n* watched keys.
   @inlinable

@@ -2,10 +2,10 @@
 @usableFromInline
 struct WatchedKey: Sendable {
   @usableFromInline var watchers = 0
-  /// The number of watchers that are fetches.
+  /// The number of watchers that are fetches or reads in progress.
   @usableFromInline var fetches = 0
-  /// A lower bound of the invalidation versions of the fetches that watch the key; the maximum if no fetch watches
-  /// it.
+  /// A lower bound of the invalidation versions of the fetches and reads that watch the key; the maximum if there are
+  /// none.
   @usableFromInline var oldestFlight = InvalidationVersion.max
   @usableFromInline var version = KeyVersion()
   /// Whether the key has unconfirmed edits. Each pending edit watches its key, which keeps this state.
