@@ -8,8 +8,9 @@ extension Partition {
     _ = clearState.acknowledgeFileLoss()
   }
 
-  /// Ends the loss of a key that has no record to remove, because an uncommitted clear hides it and nothing is staged
-  /// for the key since. Returns whether that is so.
+  /// Ends the loss of a key whose record an uncommitted clear hides, unless a write of the key is staged since.
+  ///
+  /// Such a key has no record to remove. Returns whether the loss ended.
   ///
   /// The order matters: a record that left staging before the look was published before, and so was the clear's end.
   func noteRemovalByClear(_ key: [UInt8]) -> Bool {

@@ -13,22 +13,6 @@ import Testing
 
 /// Reads of the second tier for a dependent write, during an invalidation and the sweep that forgets it.
 struct SweptReadTests {
-  /// A removal that concerns the value, or only other ones.
-  enum Removal: CaseIterable, Sendable {
-    case otherTag, otherPrefix, tag, prefix
-
-    var isConcerned: Bool { self == .tag || self == .prefix }
-
-    fileprivate func apply(to cache: Cache<String, Int>) {
-      switch self {
-      case .otherTag: cache.removeAll(tagged: "other")
-      case .otherPrefix: cache.removeAll(withPrefix: "other")
-      case .tag: cache.removeAll(tagged: "tag")
-      case .prefix: cache.removeAll(withPrefix: "k")
-      }
-    }
-  }
-
   /// Returns a cache whose second tier alone has a value of "k".
   private static func cache(
     over tier: FaultInjectingTier, _ configuration: CacheConfiguration<Int> = CacheConfiguration()
@@ -47,7 +31,7 @@ struct SweptReadTests {
   }
 
   /// Removes values in the middle of the next read, and waits for the end of the sweep.
-  private static func interrupt(_ tier: FaultInjectingTier, by removal: Removal, in cache: Cache<String, Int>) {
+  private static func interrupt(_ tier: FaultInjectingTier, by removal: KeyRemoval, in cache: Cache<String, Int>) {
     tier.setAfterLoad { [unowned cache] _ in
       tier.setAfterLoad(nil)
       removal.apply(to: cache)
@@ -55,8 +39,8 @@ struct SweptReadTests {
     }
   }
 
-  @Test(arguments: Removal.allCases)
-  func `an update runs again only if the removal concerns the value`(removal: Removal) throws {
+  @Test(arguments: KeyRemoval.allCases)
+  func `an update runs again only if the removal concerns the value`(removal: KeyRemoval) throws {
     let tier = FaultInjectingTier()
     let cache = try Self.cache(over: tier)
     Self.interrupt(tier, by: removal, in: cache)
@@ -70,8 +54,9 @@ struct SweptReadTests {
     #expect(cache.checkInvariants() == [])
   }
 
-  @Test(arguments: Removal.allCases, [false, true])
-  func `a draft has a conflict only if the removal concerns the value`(removal: Removal, comparesValues: Bool) throws {
+  @Test(arguments: KeyRemoval.allCases, [false, true])
+  func `a draft has a conflict only if the removal concerns the value`(removal: KeyRemoval, comparesValues: Bool) throws
+  {
     let tier = FaultInjectingTier()
     var configuration = CacheConfiguration<Int>()
     if comparesValues { configuration.isEqual = { $0 == $1 } }

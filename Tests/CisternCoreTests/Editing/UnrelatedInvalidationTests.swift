@@ -6,22 +6,6 @@ import Testing
 
 /// Writes that depend on the cached value, during invalidations that cover their keys and others that do not.
 struct UnrelatedInvalidationTests {
-  /// A removal by tag or prefix that covers the key, or only other keys.
-  enum Removal: CaseIterable, Sendable {
-    case otherTag, otherPrefix, tag, prefix
-
-    var isConcerned: Bool { self == .tag || self == .prefix }
-
-    func apply(to cache: Cache<String, Fields>) {
-      switch self {
-      case .otherTag: cache.removeAll(tagged: "other")
-      case .otherPrefix: cache.removeAll(withPrefix: "other/")
-      case .tag: cache.removeAll(tagged: "tag")
-      case .prefix: cache.removeAll(withPrefix: "k")
-      }
-    }
-  }
-
   /// Creates a subject whose cache holds `["base": 1]` under "k", in memory or only on disk.
   private func subject(
     _ kind: FieldsSubject.Kind, isEvicted: Bool, on executor: SeededExecutor,
@@ -33,9 +17,9 @@ struct UnrelatedInvalidationTests {
     return subject
   }
 
-  @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
+  @Test(arguments: FieldsSubject.Kind.allCases, KeyRemoval.allCases)
   func `an update runs again if an invalidation covers the value it read, and not otherwise`(
-    kind: FieldsSubject.Kind, removal: Removal
+    kind: FieldsSubject.Kind, removal: KeyRemoval
   ) throws {
     for isEvicted in [false, true] {
       try SeededExecutor.run(seed: 0) { executor in
@@ -61,7 +45,7 @@ struct UnrelatedInvalidationTests {
     }
   }
 
-  private static func updateAtOnce(_ cache: Cache<String, Fields>, _ removal: Removal, _ attempts: Counter) {
+  private static func updateAtOnce(_ cache: Cache<String, Fields>, _ removal: KeyRemoval, _ attempts: Counter) {
     cache.updateValue(forKey: "k") { value in
       attempts.increment()
       removal.apply(to: cache)
@@ -69,9 +53,9 @@ struct UnrelatedInvalidationTests {
     }
   }
 
-  @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
+  @Test(arguments: FieldsSubject.Kind.allCases, KeyRemoval.allCases)
   func `a merge function that invalidates keys ends, for every kind of write`(
-    kind: FieldsSubject.Kind, removal: Removal
+    kind: FieldsSubject.Kind, removal: KeyRemoval
   ) throws {
     for isEvicted in [false, true] {
       try SeededExecutor.run(seed: 0) { executor in
@@ -121,9 +105,9 @@ struct UnrelatedInvalidationTests {
     }
   }
 
-  @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
+  @Test(arguments: FieldsSubject.Kind.allCases, KeyRemoval.allCases)
   func `a write ends even if the function for the lifetime invalidates keys`(
-    kind: FieldsSubject.Kind, removal: Removal
+    kind: FieldsSubject.Kind, removal: KeyRemoval
   ) throws {
     try SeededExecutor.run(seed: 0) { executor in
       let link = Link()
@@ -148,9 +132,9 @@ struct UnrelatedInvalidationTests {
     }
   }
 
-  @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
+  @Test(arguments: FieldsSubject.Kind.allCases, KeyRemoval.allCases)
   func `a draft has a conflict if an invalidation covers its key's value, and not otherwise`(
-    kind: FieldsSubject.Kind, removal: Removal
+    kind: FieldsSubject.Kind, removal: KeyRemoval
   ) throws {
     for isEvicted in [false, true] {
       for readsFirst in [false, true] {
@@ -196,9 +180,9 @@ struct UnrelatedInvalidationTests {
     }
   }
 
-  @Test(arguments: FieldsSubject.Kind.allCases, Removal.allCases)
+  @Test(arguments: FieldsSubject.Kind.allCases, KeyRemoval.allCases)
   func `a fetched value is merged with a value set during the fetch, unless an invalidation covers it`(
-    kind: FieldsSubject.Kind, removal: Removal
+    kind: FieldsSubject.Kind, removal: KeyRemoval
   ) throws {
     try SeededSchedule.explore(seeds: 30) { executor in
       let subject = try FieldsSubject(kind, on: executor)

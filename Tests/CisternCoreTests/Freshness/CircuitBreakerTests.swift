@@ -28,6 +28,19 @@ import Testing
     try #require(subject.cache.loader.settings.circuit?.phase.state == .open)
   }
 
+  /// Returns a load that pauses after its first attempt, which failed.
+  private func pausedLoad(
+    on executor: SeededExecutor, pause: Duration
+  ) async throws -> (Subject, ScriptedOrigin<String, Int>, Task<Int, any Error>) {
+    let subject = try subject(on: executor) {
+      $0.retry = RetryPolicy(attempts: 5, initialDelay: pause, maximumDelay: pause)
+    }
+    let origin = ScriptedOrigin<String, Int> { _, _ in .failure(Broken()) }
+    let load = subject.load("a", fetch: origin.fetch)
+    while subject.clock.sleeperCount == 0 { await Task.yield() }
+    return (subject, origin, load)
+  }
+
   private func rejection(_ subject: Subject, _ key: String) async -> CisternError? {
     let called = Recorder<String>()
     let error = await #expect(throws: CisternError.self) {
@@ -90,12 +103,7 @@ import Testing
   @Test func `a load whose attempt opens the breaker gets the error without the pause before the next attempt`() throws
   {
     try SeededExecutor.run(seed: 0) { executor in
-      let subject = try subject(on: executor) {
-        $0.retry = RetryPolicy(attempts: 5, initialDelay: .seconds(100), maximumDelay: .seconds(100))
-      }
-      let origin = ScriptedOrigin<String, Int> { _, _ in .failure(Broken()) }
-      let load = subject.load("a", fetch: origin.fetch)
-      while subject.clock.sleeperCount == 0 { await Task.yield() }
+      let (subject, origin, load) = try await pausedLoad(on: executor, pause: .seconds(100))
       // The pause is longer than the open time of the breaker.
       subject.clock.advance(by: .seconds(101))
       try #require(await outcome(load) == .failure("\(Broken())"))
@@ -106,12 +114,7 @@ import Testing
 
   @Test func `a load whose next attempt is rejected gets the error of its last one`() throws {
     try SeededExecutor.run(seed: 0) { executor in
-      let subject = try subject(on: executor) {
-        $0.retry = RetryPolicy(attempts: 5, initialDelay: .seconds(5), maximumDelay: .seconds(5))
-      }
-      let origin = ScriptedOrigin<String, Int> { _, _ in .failure(Broken()) }
-      let load = subject.load("a", fetch: origin.fetch)
-      while subject.clock.sleeperCount == 0 { await Task.yield() }
+      let (subject, origin, load) = try await pausedLoad(on: executor, pause: .seconds(5))
       // The failure of another load opens the breaker during the pause.
       await #expect(throws: Broken.self) { try await subject.value("b", fetch: origin.fetch) }
       subject.clock.advance(by: .seconds(6))

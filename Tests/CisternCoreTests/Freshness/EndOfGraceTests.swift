@@ -1,49 +1,22 @@
 import CisternTestSupport
 import CisternTesting
-import Locking
 import Testing
 
 @testable import CisternCore
 
 /// Reads during which the grace of a value ends: between two reads of the clock.
 struct EndOfGraceTests {
-  /// A clock that passes the end of the grace after a number of reads.
-  private final class JumpingClock: CacheClock {
-    let manual = ManualClock()
-    private let readsLeft = Guarded<Int?>(nil)
-
-    func jump(afterReads count: Int) { readsLeft.withLock { $0 = count } }
-
-    func now() -> MonotonicTime {
-      noteRead()
-      return manual.now()
-    }
-
-    func wallTime() -> WallTime {
-      noteRead()
-      return manual.wallTime()
-    }
-
-    private func noteRead() {
-      let jumps = readsLeft.withLock { left in
-        guard let count = left else { return false }
-        left = count > 0 ? count - 1 : nil
-        return count == 0
-      }
-      if jumps { manual.advance(by: .seconds(1_000)) }
-    }
-  }
-
   /// Returns a cache with a stale value, whose grace ends after a number of reads of the clock.
   private func staleCache(isInMemory: Bool, endingAfterReads count: Int) throws -> Cache<String, [UInt8]> {
-    let clock = JumpingClock()
+    let clock = InterruptedClock()
     let configuration = Store.Configuration.ignoringMemoryPressure(clock: clock)
     let store = try Store(secondTier: FaultInjectingTier(), memoryLimit: .mebibytes(1), configuration: configuration)
     let cache = try store.cache("values", of: [UInt8].self, keyedBy: String.self)
     cache.setValue([1], forKey: "a", expiry: .after(.seconds(60), graceStale: .seconds(600)))
     if !isInMemory { cache.trim(toCost: 0) }
     clock.manual.advance(by: .seconds(61))
-    clock.jump(afterReads: count)
+    let end: @Sendable () -> Void = { [manual = clock.manual] in manual.advance(by: .seconds(1_000)) }
+    if count == 0 { end() } else { clock.interrupt(afterReads: count - 1, end) }
     return cache
   }
 

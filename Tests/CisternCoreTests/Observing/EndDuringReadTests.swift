@@ -2,52 +2,10 @@ import CisternCore
 import CisternTestSupport
 import CisternTesting
 import Dispatch
-import Locking
 import Testing
 
 /// The end of a value whose record another reader read before. Observers learn of the end once.
 struct EndDuringReadTests {
-  /// A clock that runs a function after one of its reads.
-  fileprivate final class InterruptedClock: CacheClock {
-    private typealias Interruption = (readsLeft: Int, run: @Sendable () -> Void)
-
-    let manual = ManualClock()
-    private let interruption = Guarded<Interruption?>(nil)
-
-    func interrupt(afterReads count: Int, _ run: @escaping @Sendable () -> Void) {
-      interruption.withLock { $0 = (count, run) }
-    }
-
-    /// Forgets the function if it has not run. Returns whether it has.
-    func endInterruption() -> Bool {
-      interruption.withLock { interruption in
-        defer { interruption = nil }
-        return interruption == nil
-      }
-    }
-
-    func now() -> MonotonicTime {
-      let time = manual.now()
-      noteRead()
-      return time
-    }
-
-    func wallTime() -> WallTime {
-      let time = manual.wallTime()
-      noteRead()
-      return time
-    }
-
-    private func noteRead() {
-      let due = interruption.withLock { interruption -> Interruption? in
-        guard let (count, run) = interruption else { return nil }
-        interruption = count > 0 ? (count - 1, run) : nil
-        return count == 0 ? (count, run) : nil
-      }
-      due?.run()
-    }
-  }
-
   fileprivate final class Fixture: Sendable {
     let clock = InterruptedClock()
     let tier = FaultInjectingTier(losses: .onDemand)
