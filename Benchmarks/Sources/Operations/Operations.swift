@@ -18,6 +18,8 @@ enum Operations {
     ("miss", "miss in both tiers, 64-bit keys", 4_000, misses),
     ("set", "set over a value of equal cost, 64-bit keys", 50_000, { try sets(keys: 1_000, $0) }),
     ("set-evicting", "set of a new key in a full cache of 16,000 entries", 20_000, setsOfNewKeys),
+    ("clear", "clear of a cache with one value", 4_000, clears),
+    ("remove-tagged", "removal by tag from a cache with one value", 4_000, removalsByTag),
     ("load-hit", "load that hits in memory, 64-bit keys", 50_000, loadHits),
     ("instrumented-hit", "load that hits in memory, through `InstrumentedCache`", 50_000, instrumentedHits),
     ("load", "load of a new key, in memory", 4_000, loads),
@@ -82,6 +84,22 @@ enum Operations {
     let cache = try Cache<Int, Int>(costLimit: 16_000)
     for number in 0..<20_000 { cache[Int.key(number)] = number }
     for number in 0..<count { cache[Int.key(20_000 + number)] = number }
+  }
+
+  @Sendable private static func clears(_ count: Int) throws {
+    let cache = try Cache<Int, Int>()
+    for number in 0..<count {
+      cache[number] = number
+      cache.removeAll()
+    }
+  }
+
+  @Sendable private static func removalsByTag(_ count: Int) throws {
+    let cache = try Cache<Int, Int>()
+    for number in 0..<count {
+      cache.setValue(number, forKey: number, tags: ["all"])
+      cache.removeAll(tagged: "all")
+    }
   }
 
   // MARK: Loading

@@ -92,9 +92,17 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Notes that every key was removed, or may have been.
-  @usableFromInline
+  @inlinable
   mutating func noteRemovalOfAll() {
+    // Inlined, as `endEdits`: a clear calls both for each shard, and unspecialized code looks up types even if no key is
+    // watched.
     if isEmpty { return }
+    noteRemovalOfWatched()
+  }
+
+  /// Notes the removal of all watched keys. The part of ``noteRemovalOfAll()`` that is not inlined.
+  @usableFromInline
+  mutating func noteRemovalOfWatched() {
     for key in watched.keys { note(.replacement, on: key) }
   }
 
@@ -120,9 +128,15 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Notes that no key has unconfirmed edits any more.
-  @usableFromInline
+  @inlinable
   mutating func endEdits() {
     if isEmpty { return }
+    endEditsOfWatched()
+  }
+
+  /// Notes the end of the edits of all watched keys. The part of ``endEdits()`` that is not inlined.
+  @usableFromInline
+  mutating func endEditsOfWatched() {
     for key in watched.keys { watched[key]?.isEdited = false }
   }
 

@@ -61,11 +61,18 @@ extension Shard {
   ///
   /// If the sweeps are so late that the short version of a value could become ambiguous, all values count as
   /// invalidated.
-  @usableFromInline
+  @inlinable
   mutating func noteNewestInvalidation(_ version: InvalidationVersion, budget: MemoryBudget) {
     invalidations.newest = version
     invalidationVersion = ShortVersion(version)
-    guard version.number &- comparedVersion.number >= ShortVersion.count / 2 else { return }
+    if version.number &- comparedVersion.number >= ShortVersion.count / 2 {
+      removeAllValues(invalidatedBy: version, budget: budget)
+    }
+  }
+
+  /// Removes all values, because an invalidation counts as concerning each of them.
+  @usableFromInline
+  mutating func removeAllValues(invalidatedBy version: InvalidationVersion, budget: MemoryBudget) {
     for number in slots.numbers(inGroups: 0..<slots.groupCount) where slots[number].entry.holdsValue {
       removeInvalidated(number, budget: budget)
     }
@@ -73,9 +80,17 @@ extension Shard {
   }
 
   /// Changes the watched versions of the keys whose values the invalidation concerns and writers have read.
-  @usableFromInline
+  @inlinable
   mutating func noteInvalidation(where concerns: (Key, [String]) -> Bool) {
+    // Inlined: an invalidation calls this for each shard, and unspecialized code looks up types even if no key is
+    // watched.
     if versions.isEmpty { return }
+    noteInvalidationOfWatched(where: concerns)
+  }
+
+  /// Compares the watched keys with the invalidation. The part of ``noteInvalidation(where:)`` that is not inlined.
+  @usableFromInline
+  mutating func noteInvalidationOfWatched(where concerns: (Key, [String]) -> Bool) {
     for key in reads.concerned(of: versions, by: concerns) { versions.note(.replacement, on: key) }
   }
 

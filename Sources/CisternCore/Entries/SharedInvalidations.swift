@@ -7,7 +7,7 @@ final class SharedInvalidations<Key: Sendable>: @unchecked Sendable {
   // Sendable holds: a change excludes all readers, because it needs every shard's lock and a read needs one of them.
   // The state is behind a pointer, because an access to a stored property would count references that all shards
   // share.
-  private let pending: UnsafeMutablePointer<PendingInvalidations<Key>>
+  @usableFromInline let pending: UnsafeMutablePointer<PendingInvalidations<Key>>
 
   init(_ pending: PendingInvalidations<Key> = PendingInvalidations()) {
     unsafe self.pending = .allocate(capacity: 1)
@@ -27,7 +27,7 @@ final class SharedInvalidations<Key: Sendable>: @unchecked Sendable {
   }
 
   /// Calls `body` with the invalidations, which it may change. Called inside the critical sections of all shards.
-  @usableFromInline
+  @inlinable
   func change<Result>(_ body: (inout PendingInvalidations<Key>) -> Result) -> Result {
     // The memory stays initialized until `deinit`.
     unsafe body(&pending.pointee)

@@ -2,7 +2,7 @@
 @usableFromInline
 struct ShortVersion: Sendable, Equatable {
   /// The number of different short versions.
-  static var count: UInt64 { 1 << 24 }
+  @inlinable static var count: UInt64 { 1 << 24 }
 
   @usableFromInline let low: UInt16
   @usableFromInline let high: UInt8
