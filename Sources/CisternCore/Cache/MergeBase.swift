@@ -9,7 +9,7 @@ struct MergeBase<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   init(of flight: Flight<Value>, for key: HashedKey<Key>, in table: EntryTable<Key, Value>) {
     self.table = table
     self.key = key
-    version = table.watch(key, fetchedSince: flight.invalidationVersion)
+    version = table.watch(key, readSince: flight.invalidationVersion)
   }
 
   /// Notes that the fetch reads a value with these tags. If an invalidation since the flight began concerns them, the
@@ -21,5 +21,5 @@ struct MergeBase<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// Ends the watch of the key. Call it once, when the flight has published or failed.
   @inlinable
-  func end() { table.unwatch(key, as: .fetch) }
+  func end() { table.unwatch(key, as: .reader) }
 }

@@ -106,7 +106,7 @@ extension Shard {
     guard end == slots.groupCount else { return false }
     comparedVersion = max(comparedVersion, position.began)
     // A flight that lost its entry may still be merged under the newer value. A read in progress is compared, too.
-    position.oldestFlight = min(position.oldestFlight, versions.oldestFlight)
+    position.oldestFlight = min(position.oldestFlight, versions.oldestRead)
     return true
   }
 }

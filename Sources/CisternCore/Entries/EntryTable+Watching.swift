@@ -40,16 +40,15 @@ extension EntryTable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - invalidationVersion: The invalidation version when the watching fetch began; the maximum if the watcher is not
-  ///     a fetch.
+  ///   - invalidationVersion: The invalidation version when the reader began; the maximum if the watcher is none.
   /// - Returns: The watched version of the key now.
   @inlinable
   @discardableResult
-  func watch(_ key: HashedKey<Key>, fetchedSince invalidationVersion: InvalidationVersion = .max) -> KeyVersion {
-    shards.withShard(of: key.hash) { $0.versions.watch(key, fetchedSince: invalidationVersion) }
+  func watch(_ key: HashedKey<Key>, readSince invalidationVersion: InvalidationVersion = .max) -> KeyVersion {
+    shards.withShard(of: key.hash) { $0.versions.watch(key, readSince: invalidationVersion) }
   }
 
-  /// Ends a watch of ``watch(_:fetchedSince:)``.
+  /// Ends a watch of ``watch(_:readSince:)``.
   @inlinable
   func unwatch(_ key: HashedKey<Key>, as watcher: KeyWatcher = .writer) {
     let forgotten = shards.withShard(of: key.hash) { shard -> (watched: HashedKey<Key>, read: HashedKey<Key>?)? in
@@ -117,7 +116,7 @@ extension EntryTable {
         invalidationVersion: shard.invalidations.newest, versionOfAll: shard.versionOfAll,
         isOwn: flight.map { Entry.isOwn($0, entry) } ?? false)
       if readsSecondTier && held == nil || readsEdits && shard.versions[key]?.isEdited == true {
-        shard.versions.watch(key, fetchedSince: shard.invalidations.newest)
+        shard.versions.watch(key, readSince: shard.invalidations.newest)
         watched.keepsInvalidations = true
       }
       return watched
@@ -127,7 +126,7 @@ extension EntryTable {
   /// Ends a read that ``watched(_:readBy:readsSecondTier:readsEdits:)`` began.
   @inlinable
   func endRead(_ watched: Watched, of key: HashedKey<Key>) {
-    if watched.keepsInvalidations { unwatch(key, as: .fetch) }
+    if watched.keepsInvalidations { unwatch(key, as: .reader) }
   }
 }
 

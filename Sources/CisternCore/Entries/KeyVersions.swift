@@ -31,28 +31,28 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - invalidationVersion: The invalidation version when the fetch or the read began, if the watcher is one.
+  ///   - invalidationVersion: The invalidation version when the reader began; the maximum if the watcher is none.
   /// - Returns: The version of the key.
   @inlinable
   @discardableResult
   mutating func watch(
-    _ key: HashedKey<Key>, fetchedSince invalidationVersion: InvalidationVersion = .max
+    _ key: HashedKey<Key>, readSince invalidationVersion: InvalidationVersion = .max
   ) -> KeyVersion {
     var state = watched[key] ?? WatchedKey()
     state.watchers += 1
     if invalidationVersion != .max {
-      state.fetches += 1
-      state.oldestFlight = min(state.oldestFlight, invalidationVersion)
+      state.readers += 1
+      state.oldestRead = min(state.oldestRead, invalidationVersion)
     }
     watched[key] = state
     return state.version
   }
 
-  /// A lower bound of the invalidation versions of all fetches and reads that watch a key.
+  /// A lower bound of the invalidation versions of all readers that watch a key.
   ///
   /// - Complexity: O(*n*) for *n* watched keys.
   @inlinable
-  var oldestFlight: InvalidationVersion { watched.values.reduce(.max) { min($0, $1.oldestFlight) } }
+  var oldestRead: InvalidationVersion { watched.values.reduce(.max) { min($0, $1.oldestRead) } }
 
   /// Removes a watcher from a key.
   ///
@@ -66,10 +66,10 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
     guard let index = watched.index(forKey: key) else { preconditionFailure("the key has no watcher") }
     if watched[index].value.watchers == 1 { return watched.remove(at: index).key }
     watched.values[index].watchers -= 1
-    if watcher == .fetch {
-      watched.values[index].fetches -= 1
-      // Other watchers can stay for long, and must not keep the invalidations of this fetch's time.
-      if watched[index].value.fetches == 0 { watched.values[index].oldestFlight = .max }
+    if watcher == .reader {
+      watched.values[index].readers -= 1
+      // Other watchers can stay for long, and must not keep the invalidations of this reader's time.
+      if watched[index].value.readers == 0 { watched.values[index].oldestRead = .max }
     }
     return nil
   }

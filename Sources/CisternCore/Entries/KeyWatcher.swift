@@ -3,7 +3,7 @@
 enum KeyWatcher: Sendable {
   /// A write, a draft or an unconfirmed edit.
   case writer
-  /// A fetch that depends on the cached value, or a read of the second tier in progress. The invalidations since its
-  /// beginning are kept.
-  case fetch
+  /// A reader in progress: a fetch that depends on the cached value, or a read of the second tier. The invalidations
+  /// since its beginning are kept.
+  case reader
 }

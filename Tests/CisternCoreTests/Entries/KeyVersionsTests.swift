@@ -52,17 +52,17 @@ struct KeyVersionsTests {
     #expect(versions.isEmpty)
   }
 
-  @Test func `the bound of a fetch ends with the last fetch that watches the key, although a writer watches it`() {
+  @Test func `the bound of a reader ends with the last reader that watches the key, although a writer watches it`() {
     var versions = KeyVersions<Int>()
     versions.watch(key(1))
     for number in [5, 7] as [UInt64] {
-      versions.watch(key(1), fetchedSince: InvalidationVersion(number: number))
+      versions.watch(key(1), readSince: InvalidationVersion(number: number))
     }
-    #expect(versions.oldestFlight == InvalidationVersion(number: 5))
-    versions.unwatch(key(1), as: .fetch)
-    #expect(versions.oldestFlight == InvalidationVersion(number: 5))
-    versions.unwatch(key(1), as: .fetch)
-    #expect(versions.oldestFlight == .max && versions[key(1)] != nil)
+    #expect(versions.oldestRead == InvalidationVersion(number: 5))
+    versions.unwatch(key(1), as: .reader)
+    #expect(versions.oldestRead == InvalidationVersion(number: 5))
+    versions.unwatch(key(1), as: .reader)
+    #expect(versions.oldestRead == .max && versions[key(1)] != nil)
     versions.unwatch(key(1))
     #expect(versions.isEmpty)
   }
