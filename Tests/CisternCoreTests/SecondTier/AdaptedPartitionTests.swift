@@ -17,16 +17,6 @@ import Testing
       bytes: [number])
   }
 
-  private func openStore(reportHandler: (@Sendable (StoreReport) -> Void)? = nil) throws -> Store {
-    var configuration = Store.Configuration.ignoringMemoryPressure(clock: ManualClock())
-    configuration.reportHandler = reportHandler
-    return try Store(secondTier: tier, memoryLimit: .mebibytes(1), configuration: configuration)
-  }
-
-  private func openCache(of store: Store? = nil) throws -> Cache<String, Int> {
-    try (store ?? openStore()).cache("p", of: Int.self, keyedBy: String.self)
-  }
-
   @Test func `a user's partition is adapted, and a transactional one is used as it is`() throws {
     #expect(try open() is AdaptedPartition)
     #expect(try !(FaultInjectingTier().transactionalPartition(named: "p") is AdaptedPartition))
@@ -41,8 +31,8 @@ import Testing
   }
 
   @Test func `a failing tier does not say that a key is absent, and keeps the removal of the key`() throws {
-    let store = try openStore()
-    let cache = try openCache(of: store)
+    let store = try tier.openStore()
+    let cache = try tier.openCache(of: store)
     cache["a"] = 1
     store.trimMemory(to: .bytes(0))
     tier.state.withLock { $0.mode = .degraded }
@@ -58,7 +48,7 @@ import Testing
     let batch = partition.beginBatch()
     for number in 1...3 { _ = partition.stage(write(UInt8(number)), in: batch) }
     #expect(partition.endBatch(batch) == CommitTicket(number: 3))
-    try await openCache().commitBatch { batch in
+    try await tier.openCache().commitBatch { batch in
       batch.setValue(1, forKey: "a")
       batch.setValue(2, forKey: "b")
     }
@@ -86,8 +76,8 @@ import Testing
   }
 
   @Test func `a loss that the tier reports removes the value of a cache`() throws {
-    let store = try openStore()
-    let cache = try openCache(of: store)
+    let store = try tier.openStore()
+    let cache = try tier.openCache(of: store)
     cache["a"] = 1
     store.trimMemory(to: .bytes(0))
     #expect(cache["a"] == 1)
@@ -140,7 +130,7 @@ import Testing
   ) async throws {
     let clock = ManualClock()
     func open() throws -> Cache<String, Int> {
-      try openCache(
+      try tier.openCache(
         of: Store(
           secondTier: tier, memoryLimit: .mebibytes(1), configuration: .ignoringMemoryPressure(clock: clock)))
     }
@@ -165,7 +155,7 @@ import Testing
   }
 
   @Test func `a closed tier gives a cache that works in memory`() async throws {
-    let cache = try openCache()
+    let cache = try tier.openCache()
     cache["a"] = 1
     try await tier.close()
     cache["b"] = 2
@@ -174,8 +164,8 @@ import Testing
   }
 
   @Test func `a record that a working tier refuses is too large for it, which is thrown and reported`() async throws {
-    let store = try openStore()
-    let cache = try openCache(of: store)
+    let store = try tier.openStore()
+    let cache = try tier.openCache(of: store)
     tier.state.withLock { $0.refuses = { if case .record = $0 { true } else { false } } }
     for isBatch in [false, true] {
       let alone = await #expect(throws: CisternError.self) {
@@ -200,8 +190,8 @@ import Testing
   }
 
   @Test func `a tier that fails, and one that refuses a removal, have refused nothing for its size`() async throws {
-    let store = try openStore()
-    let cache = try openCache(of: store)
+    let store = try tier.openStore()
+    let cache = try tier.openCache(of: store)
     cache["a"] = 1
     tier.state.withLock { $0.refuses = { _ in true } }
     let removal = await #expect(throws: CisternError.self) { try await cache.commitRemoval(forKey: "a") }
@@ -215,8 +205,8 @@ import Testing
   func `a removal that the tier widens removes all keys from both tiers, and observers and counts agree`(
     isOfStore: Bool
   ) async throws {
-    let store = try openStore()
-    let cache = try openCache(of: store)
+    let store = try tier.openStore()
+    let cache = try tier.openCache(of: store)
     cache.setValue(1, forKey: "a", tags: ["red"])
     cache["b"] = 2
     var sets = cache.changeSets().makeAsyncIterator()
@@ -230,75 +220,5 @@ import Testing
     #expect(other?.isCleared == true && other?.isWidened == false)
     #expect(cache.statistics.widenedRemovals == 1)
     #expect(cache.checkInvariants() == [])
-  }
-
-  @Test func `a removal by a condition removes all records of a tier that cannot list them, and reports that`() throws {
-    let reports = Recorder<StoreReport>()
-    let store = try openStore { reports.record($0) }
-    let cache = try openCache(of: store)
-    for (number, key) in ["kept", "chosen", "unknown"].enumerated() { cache[key] = number }
-    store.trimMemory(to: .bytes(0))
-    _ = (cache["kept"], cache["chosen"])
-    tier.state.withLock { $0.mode = .degraded }
-    let isRemoved: (String) -> Bool = { $0 != "kept" }
-    #expect(cache.removeAll(where: isRemoved) == 1)
-    #expect(reports.elements.map(\.code) == [.degraded])
-    #expect(cache["kept"] == 0)
-    tier.state.withLock { $0.mode = .active }
-    #expect(cache["kept"] == 0 && cache["chosen"] == nil && cache["unknown"] == nil)
-    // The tier can list its keys again.
-    cache["other"] = 3
-    cache["chosen"] = 4
-    store.trimMemory(to: .bytes(0))
-    #expect(cache.removeAll(where: { $0 == "chosen" }) == 1)
-    #expect(cache["other"] == 3 && reports.count == 1)
-    #expect(cache.checkInvariants() == [])
-  }
-
-  @Test(arguments: [false, true])
-  func `a removal by a condition removes a key that the tier could not read after it listed the keys`(
-    recoversAtOnce: Bool
-  ) throws {
-    let store = try openStore()
-    let cache = try openCache(of: store)
-    for (number, key) in ["a", "b"].enumerated() { cache[key] = number }
-    store.trimMemory(to: .bytes(0))
-    var first: String?
-    let count = cache.removeAll { [tier] key in
-      guard first == nil else { return true }
-      first = key
-      tier.state.withLock { state in
-        state.mode = .degraded
-        // The tier works again after both reads of the other key.
-        guard recoversAtOnce else { return }
-        state.duringRead = { tier.state.withLock { $0.duringRead = { tier.state.withLock { $0.mode = .active } } } }
-      }
-      return false
-    }
-    tier.state.withLock { $0.mode = .active }
-    // A key whose record could not be read is not counted.
-    #expect(count == 0)
-    #expect(["a", "b"].filter { cache[$0] != nil } == [first])
-  }
-
-  @Test func `an enumeration throws if the tier closes before it lists its records`() async throws {
-    let store = try openStore()
-    let cache = try openCache(of: store)
-    for number in 0..<20 { cache["key \(number)"] = number }
-    store.trimMemory(to: .bytes(0))
-    tier.state.withLock { $0.closesAtListing = true }
-    let error = await #expect(throws: CisternError.self) { for try await _ in cache.entries() {} }
-    #expect(error?.code == .storeClosed)
-  }
-
-  @Test func `an enumeration lists each key once, also if the tier lists it twice`() async throws {
-    let store = try openStore()
-    let cache = try openCache(of: store)
-    for number in 0..<20 { cache["key \(number)"] = number }
-    store.trimMemory(to: .bytes(0))
-    tier.state.withLock { $0.listsTwice = true }
-    var keys: [String] = []
-    for try await entry in cache.entries() { keys.append(entry.key) }
-    #expect(keys == Set(keys).sorted() && keys.count == 20)
   }
 }

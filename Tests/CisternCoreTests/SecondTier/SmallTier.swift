@@ -1,3 +1,5 @@
+import CisternTestSupport
+import CisternTesting
 import Locking
 
 @testable import CisternCore
@@ -117,4 +119,18 @@ private struct SmallPartition: SecondTierPartition {
   }
 
   var statistics: SecondTierStatistics { tier.statistics }
+}
+
+extension SmallTier {
+  /// Opens a store over this tier, on a clock that stands still.
+  func openStore(reportHandler: (@Sendable (StoreReport) -> Void)? = nil) throws -> Store {
+    var configuration = Store.Configuration.ignoringMemoryPressure(clock: ManualClock())
+    configuration.reportHandler = reportHandler
+    return try Store(secondTier: self, memoryLimit: .mebibytes(1), configuration: configuration)
+  }
+
+  /// Opens a cache of this partition, in a store of its own without `store`.
+  func openCache(of store: Store? = nil) throws -> Cache<String, Int> {
+    try (store ?? openStore()).cache("p", of: Int.self, keyedBy: String.self)
+  }
 }
