@@ -30,7 +30,10 @@ var targets: [Target] = [
   // The Swift subjects of scripts/compare. The harnesses in other languages have their own builds.
   .executableTarget(
     name: "Compared",
-    dependencies: ["CAllocations", "Workloads", .product(name: "Cistern", package: "cistern")], path: "Peers/Swift"),
+    dependencies: [
+      "CAllocations", "Workloads", .product(name: "Cistern", package: "cistern"),
+      .product(name: "CisternCore", package: "cistern"),
+    ], path: "Peers/Swift"),
 ]
 
 if !ratiosOnly {

@@ -1,10 +1,12 @@
 import Cistern
+@_spi(Measurements) import CisternCore
 import Foundation
 import Workloads
 
 /// Replays a trace with each policy of this project at several limits. The default policy is reported under the
 /// project's name, the others under their own. Each request is a lookup, followed on a miss by a load and an
-/// insertion. The cache has the default number of shards of this machine, also for objects of one size.
+/// insertion. The cache has the default number of shards of this machine, also for objects of one size. The learning
+/// policies run with one shard as well.
 struct EvictionComparison {
   let trace: String
   let path: String
@@ -30,15 +32,20 @@ struct EvictionComparison {
   private func run() async throws {
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
     for policy in EvictionPolicyKind.allCases {
-      for limit in limits { try await replay(bytes, policy: policy, limit: limit) }
+      var configuration = Store.Configuration()
+      let name = configuration.evictionPolicy == policy ? "Cistern" : "Cistern \(policy.rawValue)"
+      configuration.evictionPolicy = policy
+      configuration.respondsToMemoryPressure = false
+      for limit in limits { try await replay(bytes, as: name, configuration, limit: limit) }
+      guard policy == .leastHitDensity || policy == .leastMissedBytes else { continue }
+      configuration.setShardCount(1)
+      for limit in limits { try await replay(bytes, as: name + " (one shard)", configuration, limit: limit) }
     }
   }
 
-  private func replay(_ bytes: [UInt8], policy: EvictionPolicyKind, limit: (name: String, cost: Int)) async throws {
-    var configuration = Store.Configuration()
-    let isDefault = configuration.evictionPolicy == policy
-    configuration.evictionPolicy = policy
-    configuration.respondsToMemoryPressure = false
+  private func replay(
+    _ bytes: [UInt8], as name: String, _ configuration: Store.Configuration, limit: (name: String, cost: Int)
+  ) async throws {
     // Without a weigher, each object counts one. With one, the number of shards would suit a limit in bytes.
     var weigher: (@Sendable (Int) -> Int)?
     if Self.hasSizes(bytes, recordSize: recordSize) { weigher = { size in size } }
@@ -58,7 +65,6 @@ struct EvictionComparison {
       bytesMissed += size
       _ = try await cache.value(forKey: key) { _ in size }
     }
-    let name = isDefault ? "Cistern" : "Cistern \(policy.rawValue)"
     report(name, limit.name, "object_misses", Double(missed) / Double(requested))
     report(name, limit.name, "byte_misses", Double(bytesMissed) / Double(bytesRequested))
   }

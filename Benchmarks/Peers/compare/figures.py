@@ -34,8 +34,12 @@ class Figures:
 
     def median(self, workload, subject, metric, threads=1):
         """Returns None if it was not measured."""
-        values = self._by_place.get((workload, threads, metric, subject))
-        return statistics.median(values.values()) if values else None
+        values = self.values(workload, subject, metric, threads)
+        return statistics.median(values) if values else None
+
+    def values(self, workload, subject, metric, threads=1):
+        """Returns the figures of all rounds, which are none if it was not measured."""
+        return list(self._by_place.get((workload, threads, metric, subject), {}).values())
 
     def ratio(self, workload, subject, base, metric, threads=1):
         """Returns the median, lowest and highest ratio of two subjects over the rounds, or None if one is missing."""

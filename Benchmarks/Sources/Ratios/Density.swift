@@ -39,7 +39,7 @@ struct Density {
   func rows() async throws -> [Row] {
     var rows: [Row] = []
     for sizes in Self.sizes { rows += try await shares(sizes, limit: .mebibytes(64)) }
-    for sizes in Self.sizes where sizes.mean >= 1000 { rows += try await shares(sizes, limit: .gibibytes(1)) }
+    for sizes in Self.sizes { rows += try await shares(sizes, limit: .gibibytes(1)) }
     for size in [100, 1000] { rows.append(try await hits(size: size)) }
     return rows
   }
@@ -52,8 +52,14 @@ struct Density {
       row(
         "overwrites, values of \(sizes.name)", limit, dense.overwrites, ordered.overwrites,
         target: sizes.targets.overwrites),
+      Row(
+        title: "an overwrite in a full file of \(limit), values of \(sizes.name)",
+        subject: microseconds(dense.nanoseconds), reference: "ordered layout",
+        referenceCost: microseconds(ordered.nanoseconds), ratio: dense.nanoseconds / ordered.nanoseconds, target: 1),
     ]
   }
+
+  private func microseconds(_ nanoseconds: Double) -> String { "\(decimal(nanoseconds / 1000)) µs" }
 
   private func row(
     _ event: String, _ limit: ByteCount, _ dense: Double, _ ordered: Double, target: Double
@@ -63,10 +69,15 @@ struct Density {
       result: (decimal(dense), "≥ \(decimal(target))", dense >= target))
   }
 
+  /// The shares of a limit that values take, and the time of an overwrite.
+  private struct Shares {
+    let fill: Double
+    let overwrites: Double
+    let nanoseconds: Double
+  }
+
   /// Writes new keys of twice the limit in random order, and then as many random overwrites.
-  private func share(
-    _ sizes: Sizes, limit: ByteCount, layout: DiskLayout
-  ) async throws -> (fill: Double, overwrites: Double) {
+  private func share(_ sizes: Sizes, limit: ByteCount, layout: DiskLayout) async throws -> Shares {
     let stocked = try await StockedDisk(
       entries: 0, size: 0, limit: limit, durability: .processCrash, layout: layout)
     let count = 2 * limit.bytes / sizes.mean
@@ -78,10 +89,13 @@ struct Density {
     }
     for number in (0..<count).shuffled(using: &randomness) { try await put(number) }
     let fill = try await stocked.share(of: limit)
+    let start = nanoseconds()
     for _ in 0..<count { try await put(Int.random(in: 0..<count, using: &randomness)) }
+    try await stocked.store.flush()
+    let time = Double(nanoseconds() - start) / Double(count)
     let overwrites = try await stocked.share(of: limit)
     try await stocked.close()
-    return (fill, overwrites)
+    return Shares(fill: fill, overwrites: overwrites, nanoseconds: time)
   }
 
   /// Looks up keys by Zipf's law, and sets each that is missing. Each third request is for a key that comes once.

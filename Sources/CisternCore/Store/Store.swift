@@ -83,6 +83,10 @@ public final class Store: Sendable {
     /// The number of shards of each cache, or nil for a number that suits the limits and the machine.
     package var shardCount: Int?
 
+    /// Sets the number of shards of each cache. For measurements from other packages.
+    @_spi(Measurements)
+    public mutating func setShardCount(_ count: Int) { shardCount = count }
+
     /// Returns the default number of shards of a cache.
     ///
     /// - Parameters:

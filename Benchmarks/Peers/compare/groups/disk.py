@@ -1,8 +1,10 @@
 """The disk tier, compared with storage engines."""
 
+import statistics
+
 from ..harnesses import BUILD, ROOT
 from ..running import Run
-from ..table import count, nanoseconds, ratio_table, size
+from ..table import Row, Table, count, nanoseconds, ratio_table, size
 
 TITLE = "Disk tier"
 BASE = "Cistern"
@@ -39,10 +41,7 @@ def tables(figures):
     subjects = ["Cistern arrays"] + [subject for _, subject in SUBJECTS]
 
     def rows(load):
-        return [
-            (f"{size(bytes_).replace('.0', '')}, {count(entries)} entries", f"{load}/{bytes_}/{entries}", 1)
-            for bytes_ in SIZES for entries in ENTRIES
-        ]
+        return [(_title(bytes_, entries), f"{load}/{bytes_}/{entries}", 1) for bytes_ in SIZES for entries in ENTRIES]
 
     made = [
         ratio_table(
@@ -53,4 +52,25 @@ def tables(figures):
         ratio_table(
             "disk-space", "Space on disk", "Bytes per entry after filling and closing.", BASE, figures, rows("space"),
             "bytes_per_entry", size, subjects))
-    return [table for table in made if table]
+    return [table for table in made if table] + _payload(figures)
+
+
+def _payload(figures):
+    """Returns the share of the occupied space that values take, as a table, or nothing without figures."""
+    table = Table(
+        "disk-payload", "Payload on disk", "The values' share of the occupied space after filling and closing. **A greater share is better.**",
+        "the occupied space", [subject for _, subject in SUBJECTS], base_is_ours=False)
+    for bytes_ in SIZES:
+        for entries in ENTRIES:
+            spaces = {subject: figures.values(f"space/{bytes_}/{entries}", subject, "bytes_per_entry") for subject in table.subjects}
+            shares = {
+                subject: (bytes_ / statistics.median(found), bytes_ / max(found), bytes_ / min(found))
+                for subject, found in spaces.items() if found
+            }
+            if shares:
+                table.rows.append(Row(_title(bytes_, entries), "", shares))
+    return [table] if table.rows else []
+
+
+def _title(bytes_, entries):
+    return f"{size(bytes_).replace('.0', '')}, {count(entries)} entries"
