@@ -94,8 +94,8 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
   /// Notes that every key was removed, or may have been.
   @inlinable
   mutating func noteRemovalOfAll() {
-    // Inlined, as `endEdits`: a clear calls both for each shard, and unspecialized code looks up types even if no key is
-    // watched.
+    // Inlined, as `endEdits`: a clear calls both for each shard, and unspecialized code looks up types even if no key
+    // is watched.
     if isEmpty { return }
     noteRemovalOfWatched()
   }
