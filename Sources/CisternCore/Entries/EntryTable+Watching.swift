@@ -40,7 +40,7 @@ extension EntryTable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - invalidationVersion: The invalidation version when the reader began; the maximum if the watcher is none.
+  ///   - invalidationVersion: The invalidation version when the reader began; the maximum for a writer.
   /// - Returns: The watched version of the key now.
   @inlinable
   @discardableResult

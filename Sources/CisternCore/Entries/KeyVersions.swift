@@ -31,7 +31,7 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - invalidationVersion: The invalidation version when the reader began; the maximum if the watcher is none.
+  ///   - invalidationVersion: The invalidation version when the reader began; the maximum for a writer.
   /// - Returns: The version of the key.
   @inlinable
   @discardableResult
@@ -92,17 +92,11 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Notes that every key was removed, or may have been.
+  // Specialized for the key, as `endEdits`: a clear calls both for each shard, and unspecialized code looks up types
+  // even if no key is watched.
   @inlinable
   mutating func noteRemovalOfAll() {
-    // Inlined, as `endEdits`: a clear calls both for each shard, and unspecialized code looks up types even if no key
-    // is watched.
     if isEmpty { return }
-    noteRemovalOfWatched()
-  }
-
-  /// Notes the removal of all watched keys. The part of ``noteRemovalOfAll()`` that is not inlined.
-  @usableFromInline
-  mutating func noteRemovalOfWatched() {
     for key in watched.keys { note(.replacement, on: key) }
   }
 
@@ -131,12 +125,6 @@ struct KeyVersions<Key: Hashable & Sendable>: Sendable {
   @inlinable
   mutating func endEdits() {
     if isEmpty { return }
-    endEditsOfWatched()
-  }
-
-  /// Notes the end of the edits of all watched keys. The part of ``endEdits()`` that is not inlined.
-  @usableFromInline
-  mutating func endEditsOfWatched() {
     for key in watched.keys { watched[key]?.isEdited = false }
   }
 

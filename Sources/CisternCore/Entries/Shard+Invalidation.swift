@@ -65,14 +65,7 @@ extension Shard {
   mutating func noteNewestInvalidation(_ version: InvalidationVersion, budget: MemoryBudget) {
     invalidations.newest = version
     invalidationVersion = ShortVersion(version)
-    if version.number &- comparedVersion.number >= ShortVersion.count / 2 {
-      removeAllValues(invalidatedBy: version, budget: budget)
-    }
-  }
-
-  /// Removes all values, because an invalidation counts as concerning each of them.
-  @usableFromInline
-  mutating func removeAllValues(invalidatedBy version: InvalidationVersion, budget: MemoryBudget) {
+    guard version.number &- comparedVersion.number >= ShortVersion.count / 2 else { return }
     for number in slots.numbers(inGroups: 0..<slots.groupCount) where slots[number].entry.holdsValue {
       removeInvalidated(number, budget: budget)
     }
@@ -80,17 +73,11 @@ extension Shard {
   }
 
   /// Changes the watched versions of the keys whose values the invalidation concerns and writers have read.
+  // Specialized for the key: an invalidation calls this for each shard, and unspecialized code looks up types even if
+  // no key is watched.
   @inlinable
   mutating func noteInvalidation(where concerns: (Key, [String]) -> Bool) {
-    // Inlined: an invalidation calls this for each shard, and unspecialized code looks up types even if no key is
-    // watched.
     if versions.isEmpty { return }
-    noteInvalidationOfWatched(where: concerns)
-  }
-
-  /// Compares the watched keys with the invalidation. The part of ``noteInvalidation(where:)`` that is not inlined.
-  @usableFromInline
-  mutating func noteInvalidationOfWatched(where concerns: (Key, [String]) -> Bool) {
     for key in reads.concerned(of: versions, by: concerns) { versions.note(.replacement, on: key) }
   }
 

@@ -43,6 +43,7 @@ struct WatchedReads<Key: Hashable & Sendable>: Sendable {
   ///   - versions: The current versions of the keys.
   ///   - concerns: Returns whether the invalidation concerns a key with these tags.
   /// - Returns: The keys.
+  @usableFromInline
   func concerned(of versions: KeyVersions<Key>, by concerns: (Key, [String]) -> Bool) -> [HashedKey<Key>] {
     reads.compactMap { key, read in
       guard versions.hasValue(of: read.version, for: key) else { return nil }

@@ -42,6 +42,20 @@ struct KeyVersionsTests {
     #expect(versions[other] == nil && versions[one] != nil)
   }
 
+  @Test func `the end of all edits leaves no watched key edited, and changes no version`() {
+    var versions = KeyVersions<Int>()
+    versions.endEdits()
+    #expect(versions.isEmpty)
+    for number in 1...2 {
+      versions.watch(key(number))
+      versions.setEdited(true, key(number))
+    }
+    versions.endEdits()
+    for number in 1...2 {
+      #expect(versions[key(number)]?.isEdited == false && versions[key(number)]?.version == KeyVersion())
+    }
+  }
+
   @Test func `a key that does not equal itself is watched by its hash`() throws {
     let key = HashedKey(Double.nan, hash: 7)
     var versions = KeyVersions<Double>()
