@@ -37,16 +37,15 @@ struct Density {
   ]
 
   func rows() async throws -> [Row] {
-    var rows: [Row] = []
-    for sizes in Self.sizes { rows += try await shares(sizes, limit: .mebibytes(64)) }
+    var rows = try await shares(of: .mebibytes(64))
     for size in [100, 1000] { rows.append(try await hits(size: size)) }
     return rows
   }
 
-  /// The shares of a limit of 1 GiB, which take half an hour.
-  func largeRows() async throws -> [Row] {
+  /// Returns the rows of a limit for all sizes. Each size writes eight times the limit.
+  func shares(of limit: ByteCount) async throws -> [Row] {
     var rows: [Row] = []
-    for sizes in Self.sizes { rows += try await shares(sizes, limit: .gibibytes(1)) }
+    for sizes in Self.sizes { rows += try await shares(sizes, limit: limit) }
     return rows
   }
 

@@ -36,7 +36,7 @@ enum Ratios {
       }
     ),
     ("density", "the share of a disk limit that values take", { try await Density().rows() }),
-    ("density-large", "the same of a limit of 1 GiB", { try await Density().largeRows() }),
+    ("density-large", "the same of a limit of 1 GiB", { try await Density().shares(of: .gibibytes(1)) }),
     ("traces", "hits on disk of the traces in a folder", { try await TraceHits(folder: traces).rows() }),
     ("large", "the share that stays beside large values", { try await LargeValues().rows() }),
     ("enumerating", "keys and entries of a million records", { try await Enumerating(entries: 1_000_000).rows() }),
