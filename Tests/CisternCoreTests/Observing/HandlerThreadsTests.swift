@@ -117,21 +117,35 @@ import Testing
 
   @MainActor
   private final class Screen {
-    var texts: [String] = []
+    private(set) var texts: [String] = []
+    private let shown: AsyncStream<Int>
+    private let continuation: AsyncStream<Int>.Continuation
+
+    init() { (shown, continuation) = AsyncStream<Int>.makeStream() }
+
+    func show(_ text: String) {
+      texts.append(text)
+      continuation.yield(texts.count)
+    }
+
+    /// Waits without occupying the main thread, because other tests need the processor.
+    func waitForTexts(_ count: Int) async {
+      for await number in shown where number == count { return }
+    }
   }
 
   @Test @MainActor func `a handler runs on the main actor, in order`() async throws {
     let cache = try Store.inMemory(memoryLimit: .mebibytes(1)).cache("c", of: Int.self, keyedBy: String.self)
     let screen = Screen()
     let tokens = Observations()
-    cache.observe(.all, on: MainActor.shared) { screen.texts.append("change \($0.value ?? 0)") }.store(in: tokens)
-    cache.observeChangeSets(on: MainActor.shared) { screen.texts.append("set of \($0.changes.count)") }
+    cache.observe(.all, on: MainActor.shared) { screen.show("change \($0.value ?? 0)") }.store(in: tokens)
+    cache.observeChangeSets(on: MainActor.shared) { screen.show("set of \($0.changes.count)") }
       .store(in: tokens)
     cache.observeValue(forKey: "k", on: MainActor.shared) { value in
-      if let value { screen.texts.append("value \(value)") }
+      if let value { screen.show("value \(value)") }
     }.store(in: tokens)
     for value in 1...100 { cache["k"] = value }
-    while screen.texts.count < 300 { await Task.yield() }
+    await screen.waitForTexts(300)
     #expect(screen.texts.filter { $0.hasPrefix("change") } == (1...100).map { "change \($0)" })
     #expect(screen.texts.filter { $0.hasPrefix("value") } == (1...100).map { "value \($0)" })
     tokens.cancelAll()
@@ -140,11 +154,11 @@ import Testing
   @Test @MainActor func `a handler of events runs on the main actor`() async throws {
     let cache = try Store.inMemory(memoryLimit: .mebibytes(1)).cache("c", of: Int.self, keyedBy: String.self)
     let screen = Screen()
-    let token = cache.observeEvents(on: MainActor.shared) { screen.texts.append($0.key ?? "none") }
+    let token = cache.observeEvents(on: MainActor.shared) { screen.show($0.key ?? "none") }
     for number in 0..<20 {
       await #expect(throws: Broken.self) { try await cache.value(forKey: "\(number)") { _ in throw Broken() } }
     }
-    while screen.texts.count < 20 { await Task.yield() }
+    await screen.waitForTexts(20)
     #expect(screen.texts == (0..<20).map(String.init))
     token.cancel()
   }

@@ -1,5 +1,6 @@
 import CisternTestSupport
 import CisternTesting
+import Synchronization
 import Testing
 
 @testable import CisternCore
@@ -12,7 +13,9 @@ import Testing
 #endif
 
 /// A small file whose pages are held by readers that end.
-@Suite struct DiskRoomThreadsTests {
+///
+/// The tests run one after another, because their readers together would take the processors from all other tests.
+@Suite(.serialized) struct DiskRoomThreadsTests {
   private static func open(
     _ scratch: TemporaryDirectory, limit: ByteCount = .kibibytes(256), layout: DiskLayout = .tested,
     delivered: DeliveredReports
@@ -37,19 +40,19 @@ import Testing
     let cache = try tier.cache(delivered: delivered)
     for number in 0..<20 { cache.put("k\(number)", value(number, size: 8000)) }
     try await tier.flush()
-    let isDone = Switch<Bool>()
+    let end = End()
     await withTaskGroup(of: Void.self) { group in
       for reader in 0..<readerCount {
         group.addTask(executorPreference: ThreadPerJob()) {
-          Self.read("k", of: 20, in: cache, of: tier, seed: reader, until: isDone)
+          Self.read("k", of: 20, in: cache, of: tier, seed: reader, until: end)
         }
       }
-      group.addTask {
+      group.addTask(executorPreference: ThreadPerJob()) {
         for number in 0..<400 {
           cache.put("k\(number % 20)", value(number, size: 8000))
           await cache.waitForRoom()
         }
-        isDone.set(true)
+        end.isReached.store(true, ordering: .relaxed)
       }
     }
     try await tier.flush()
@@ -58,6 +61,7 @@ import Testing
     #expect(tier.checkInvariants() == [])
     try await tier.close()
   }
+
   /// Readers of the last snapshots can keep all free extents from the copies of records that are read.
   @Test func `frequently read keys survive a scan beside readers that end`() async throws {
     let scratch = TemporaryDirectory()
@@ -66,15 +70,15 @@ import Testing
     let cache = try tier.cache(delivered: delivered)
     for number in 0..<30 { cache.put("hot-\(number)", value(number, size: 1000)) }
     try await tier.flush()
-    let isDone = Switch<Bool>()
+    let end = End()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for reader in 0..<2 {
         group.addTask(executorPreference: ThreadPerJob()) {
-          Self.read("hot-", of: 30, in: cache, of: tier, seed: reader, until: isDone)
+          Self.read("hot-", of: 30, in: cache, of: tier, seed: reader, until: end)
         }
       }
-      group.addTask {
-        defer { isDone.set(true) }
+      group.addTask(executorPreference: ThreadPerJob()) {
+        defer { end.isReached.store(true, ordering: .relaxed) }
         for number in 0..<2000 {
           cache.put("cold-\(number)", value(number, size: 1000))
           guard number % 20 == 0 else { continue }
@@ -91,22 +95,29 @@ import Testing
     try await tier.close()
   }
 
+  /// The end of the writes, which the readers await.
+  private final class End: Sendable {
+    let isReached = Atomic<Bool>(false)
+  }
+
   /// Reads keys, each in a snapshot that lasts until some more commits have ended, or the writer thread waits.
   ///
-  /// It blocks the thread, so it must not run on one of the pool, which the writers of the tests need.
+  /// It blocks the thread, so it must not run on one of the pool, which other tests need. It sleeps and loads atomics
+  /// only, because readers that contend for locks would take the processors from the writers.
   private static func read(
-    _ prefix: String, of count: Int, in cache: any TransactionalPartition, of tier: DiskTier, seed: Int,
-    until isDone: Switch<Bool>
+    _ prefix: String, of count: Int, in cache: any TransactionalPartition, of tier: DiskTier, seed: Int, until end: End
   ) {
     var generator = SeededGenerator(seed: UInt64(seed))
-    while isDone.peek() == nil {
+    let engine = tier.engine
+    while !end.isReached.load(ordering: .relaxed) {
       let key = Array("\(prefix)\(Int.random(in: 0..<count, using: &generator))".utf8)
       let length = Int.random(in: 0..<4, using: &generator)
       cache.withRecord(forKey: key.rawSpan) { _, _ in
-        let target = tier.statistics.commits + length
-        while tier.statistics.commits < target, isDone.peek() == nil,
-          !tier.engine.writerAwaitsReader.load(ordering: .acquiring)
-        { sched_yield() }
+        let target = engine.counters.commits.load(ordering: .relaxed) + length
+        repeat {
+          usleep(500)
+        } while engine.counters.commits.load(ordering: .relaxed) < target && !end.isReached.load(ordering: .relaxed)
+          && !engine.writerAwaitsReader.load(ordering: .acquiring)
       }
     }
   }
