@@ -1,6 +1,5 @@
 import CisternTestSupport
 import CisternTesting
-import Synchronization
 import Testing
 
 @testable import CisternCore
@@ -40,19 +39,19 @@ import Testing
     let cache = try tier.cache(delivered: delivered)
     for number in 0..<20 { cache.put("k\(number)", value(number, size: 8000)) }
     try await tier.flush()
-    let end = End()
+    let isDone = Switch<Bool>()
     await withTaskGroup(of: Void.self) { group in
       for reader in 0..<readerCount {
         group.addTask(executorPreference: ThreadPerJob()) {
-          Self.read("k", of: 20, in: cache, of: tier, seed: reader, until: end)
+          Self.read("k", of: 20, in: cache, of: tier, seed: reader, until: isDone)
         }
       }
-      group.addTask(executorPreference: ThreadPerJob()) {
+      group.addTask {
         for number in 0..<400 {
           cache.put("k\(number % 20)", value(number, size: 8000))
           await cache.waitForRoom()
         }
-        end.isReached.store(true, ordering: .relaxed)
+        isDone.set(true)
       }
     }
     try await tier.flush()
@@ -70,15 +69,15 @@ import Testing
     let cache = try tier.cache(delivered: delivered)
     for number in 0..<30 { cache.put("hot-\(number)", value(number, size: 1000)) }
     try await tier.flush()
-    let end = End()
+    let isDone = Switch<Bool>()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for reader in 0..<2 {
         group.addTask(executorPreference: ThreadPerJob()) {
-          Self.read("hot-", of: 30, in: cache, of: tier, seed: reader, until: end)
+          Self.read("hot-", of: 30, in: cache, of: tier, seed: reader, until: isDone)
         }
       }
-      group.addTask(executorPreference: ThreadPerJob()) {
-        defer { end.isReached.store(true, ordering: .relaxed) }
+      group.addTask {
+        defer { isDone.set(true) }
         for number in 0..<2000 {
           cache.put("cold-\(number)", value(number, size: 1000))
           guard number % 20 == 0 else { continue }
@@ -95,29 +94,24 @@ import Testing
     try await tier.close()
   }
 
-  /// The end of the writes, which the readers await.
-  private final class End: Sendable {
-    let isReached = Atomic<Bool>(false)
-  }
-
   /// Reads keys, each in a snapshot that lasts until some more commits have ended, or the writer thread waits.
   ///
-  /// It blocks the thread, so it must not run on one of the pool, which other tests need. It sleeps and loads atomics
-  /// only, because readers that contend for locks would take the processors from the writers.
+  /// It blocks the thread, so it must not run on one of the pool, which the writers of the tests need. It sleeps, because
+  /// readers that only yield would take the processors from the writers.
   private static func read(
-    _ prefix: String, of count: Int, in cache: any TransactionalPartition, of tier: DiskTier, seed: Int, until end: End
+    _ prefix: String, of count: Int, in cache: any TransactionalPartition, of tier: DiskTier, seed: Int,
+    until isDone: Switch<Bool>
   ) {
     var generator = SeededGenerator(seed: UInt64(seed))
     let engine = tier.engine
-    while !end.isReached.load(ordering: .relaxed) {
+    while isDone.peek() == nil {
       let key = Array("\(prefix)\(Int.random(in: 0..<count, using: &generator))".utf8)
       let length = Int.random(in: 0..<4, using: &generator)
       cache.withRecord(forKey: key.rawSpan) { _, _ in
         let target = engine.counters.commits.load(ordering: .relaxed) + length
-        repeat {
-          usleep(500)
-        } while engine.counters.commits.load(ordering: .relaxed) < target && !end.isReached.load(ordering: .relaxed)
-          && !engine.writerAwaitsReader.load(ordering: .acquiring)
+        while engine.counters.commits.load(ordering: .relaxed) < target, isDone.peek() == nil,
+          !engine.writerAwaitsReader.load(ordering: .acquiring)
+        { usleep(500) }
       }
     }
   }
